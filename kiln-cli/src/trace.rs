@@ -16,6 +16,7 @@ use crate::run;
 
 pub mod events;
 pub mod page;
+pub mod summary;
 
 use events::Events;
 

@@ -58,18 +58,24 @@ pub(super) struct Place {
     /// None for the copies of the block.
     pub(super) lane: Option<LaneKey>,
     pub(super) block: usize,
+    /// Its row, if that is known.
+    row: Option<usize>,
     /// The time in the piece that it belongs to.
     pub(super) at: f64,
 }
 
 impl Place {
     pub(super) fn of(lane: LaneKey, at: f64) -> Place {
-        Place { lane: Some(lane), block: lane.block(), at }
+        Place { lane: Some(lane), block: lane.block(), row: None, at }
     }
 
     /// The end of a copy.
     pub(super) fn copy(block: usize, at: f64) -> Place {
-        Place { lane: None, block, at }
+        Place { lane: None, block, row: None, at }
+    }
+
+    pub(super) fn in_row(self, row: usize) -> Place {
+        Place { row: Some(row), ..self }
     }
 }
 
@@ -172,13 +178,19 @@ impl Drawing {
         pieces.map(|piece| piece.end).fold(0.0, f64::max)
     }
 
-    /// The row of a lane that has a piece at a time.
-    pub(super) fn row_at(&self, lane: LaneKey, at: f64) -> Option<usize> {
-        let holds = |piece: &&Piece| piece.start <= at && at <= piece.end;
-        let has = |row: &Vec<Piece>| {
-            let after = row.partition_point(|piece| piece.start <= at);
-            row[..after].iter().rev().take(2).find(holds).is_some()
+    /// The row of a place: the one that has a piece that ends then, or else one that has a piece then.
+    pub(super) fn row_of(&self, lane: LaneKey, place: Place) -> Option<usize> {
+        let rows = self.lanes.get(&lane)?;
+        if let Some(row) = place.row {
+            return (row < rows.len()).then_some(row);
+        }
+        let at = place.at;
+        let any = |holds: &dyn Fn(&Piece) -> bool| {
+            rows.iter().position(|row| {
+                let after = row.partition_point(|piece| piece.start <= at);
+                row[..after].iter().rev().take(2).any(holds)
+            })
         };
-        self.lanes.get(&lane)?.iter().position(has)
+        any(&|piece| piece.end == at).or_else(|| any(&|piece| at <= piece.end))
     }
 }

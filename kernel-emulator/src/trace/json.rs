@@ -83,9 +83,9 @@ fn names(timeline: &Timeline, events: &mut Events) {
     }
 }
 
-/// Process and thread of a row.
+/// Process and thread of a row: from 1, since 0 is no process of Perfetto's.
 fn thread(timeline: &Timeline, (lane, row, _): End) -> (u64, usize) {
-    (timeline.lanes[lane].block_number, lane * ROWS + row.min(ROWS - 1))
+    (timeline.lanes[lane].block_number + 1, lane * ROWS + row.min(ROWS - 1) + 1)
 }
 
 fn complete(timeline: &Timeline, span: &Span) -> String {

@@ -279,7 +279,7 @@ impl Context<'_> {
         let end = |place: Place| -> Option<End> {
             let key = place.lane.unwrap_or(LaneKey::Copies(place.block));
             let lane = keys.binary_search(&key).ok()?;
-            let row = timed.drawing.row_at(key, place.at)?;
+            let row = timed.drawing.row_of(key, place)?;
             Some((first + lane, row, place.at))
         };
         let mut drawn: Vec<Arrow> = arrows

@@ -14,6 +14,9 @@ use super::cost::{self, Cost, Device, SCHEDULERS, Unit};
 use super::drawing::{Drawing, LaneKey, Piece, Place};
 use super::facts::{Action, Facts};
 use super::record::{Barrier, Deed, PhaseId, Recorder, Step};
+use flight::{Batch, Groups};
+
+mod flight;
 
 /// A wait for registers, or for a unit, that is drawn at least, in cycles.
 const DRAWN_WAIT: f64 = 8.0;
@@ -68,39 +71,6 @@ pub(super) struct Timed {
 struct Ready {
     at: f64,
     pc: u32,
-}
-
-/// Groups of operations that are waited for in order.
-#[derive(Clone, Debug, Default)]
-struct Groups {
-    open: f64,
-    closed: Vec<f64>,
-}
-
-impl Groups {
-    fn add(&mut self, done: f64) {
-        self.open = self.open.max(done);
-    }
-
-    fn commit(&mut self) {
-        self.closed.push(self.open);
-    }
-
-    /// When all but the last `keep` groups are done.
-    fn done(&self, keep: u32) -> f64 {
-        let last = self.closed.len().checked_sub(keep as usize + 1);
-        last.map_or(0.0, |last| self.closed[last])
-    }
-}
-
-/// The span of the `cp.async` that a warp has not committed.
-#[derive(Clone, Copy, Debug)]
-struct Batch {
-    start: f64,
-    end: f64,
-    first: u32,
-    last: u32,
-    count: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -368,14 +338,7 @@ impl<'a> Model<'a> {
                     let busy = self.setting.device.tcgen05(kind, (rows, columns));
                     self.product(issue, busy);
                 }
-                Deed::Later { phase: Some(phase) } => {
-                    let state = &self.instances[instance].warps[warp];
-                    let end = match facts.action {
-                        Action::CommitTensor => state.tensor.max(at),
-                        _ => state.copies.open.max(at),
-                    };
-                    self.contribute(instance, phase, (Place::of(self.lane(warp), at), end));
-                }
+                Deed::Later { phase: Some(phase) } => self.contribute_later(issue, phase),
                 Deed::Later { phase: None } | Deed::Look => {}
                 Deed::Arrive { phase } => {
                     let away = self.away(block, phase);
@@ -544,84 +507,6 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What an instruction does with what its warp has in flight.
-    fn act(&mut self, issue: Issue<'_>, done: f64) {
-        let state = &mut self.instances[issue.instance].warps[issue.warp];
-        let at = issue.at;
-        let waited = match issue.facts.action {
-            Action::None | Action::TrackCopies | Action::CommitTensor => None,
-            Action::Copy => {
-                state.copies.add(done);
-                let batch = state.batch.get_or_insert(Batch {
-                    start: at,
-                    end: done,
-                    first: issue.pc,
-                    last: issue.pc,
-                    count: 0,
-                });
-                (batch.end, batch.last) = (batch.end.max(done), batch.last.max(issue.pc));
-                batch.count += 1;
-                None
-            }
-            Action::CommitCopies => {
-                state.copies.commit();
-                let batch = state.batch.take();
-                if let Some(batch) = batch.filter(|_| issue.instance == 0) {
-                    self.draw_batch(issue.warp, batch);
-                }
-                return;
-            }
-            Action::WaitCopies { keep } => {
-                Some(keep.map_or(state.copies.open, |keep| state.copies.done(keep)))
-            }
-            Action::CommitBulk => {
-                state.bulk.commit();
-                state.bulk_reads.commit();
-                None
-            }
-            Action::WaitBulk { keep, reads_only: true } => Some(state.bulk_reads.done(keep)),
-            Action::WaitBulk { keep, reads_only: false } => Some(state.bulk.done(keep)),
-            Action::Wgmma => {
-                state.products.add(done);
-                None
-            }
-            Action::CommitWgmma => {
-                state.products.commit();
-                None
-            }
-            Action::WaitWgmma { keep } => Some(state.products.done(keep)),
-            Action::TensorMemory { registers } => {
-                // 32 lanes get a register each in a cycle.
-                let done = at + cost::TENSOR_MEMORY + f64::from(registers);
-                state.tensor_memory = state.tensor_memory.max(done);
-                None
-            }
-            Action::WaitTensorMemory => Some(state.tensor_memory),
-            Action::Branch => {
-                state.ready = state.ready.max(at + cost::BRANCH);
-                None
-            }
-        };
-        if let Some(waited) = waited
-            && waited > state.ready
-        {
-            if issue.instance == 0 {
-                let name = format!("waits at {}", issue.facts.name);
-                let piece = Piece::new(Kind::Wait, (state.ready, waited), (issue.pc, name));
-                let lane = LaneKey::Warp(issue.block, issue.warp % self.recorder.warps);
-                self.drawing.step(lane, piece);
-            }
-            state.ready = waited;
-        }
-    }
-
-    fn draw_batch(&mut self, warp: usize, batch: Batch) {
-        let name = format!("cp.async of warp {}", warp % self.recorder.warps);
-        let mut piece = Piece::new(Kind::Copy, (batch.start, batch.end), (batch.first, name));
-        (piece.last, piece.count) = (batch.last, batch.count);
-        self.drawing.beside(LaneKey::Async(warp / self.recorder.warps), piece);
-    }
-
     /// How long an arrival at a barrier takes to get there.
     fn away(&self, block: usize, phase: PhaseId) -> f64 {
         match self.recorder.phases[phase as usize].barrier {
@@ -661,6 +546,23 @@ impl<'a> Model<'a> {
         for waiter in waiters {
             self.resume(instance, phase, waiter);
         }
+    }
+
+    /// `tcgen05.commit` or `cp.async.mbarrier.arrive` contributes to a phase once what it commits is done, or at once if that is done.
+    fn contribute_later(&mut self, issue: Issue<'_>, phase: PhaseId) {
+        let Issue { instance, warp, block, at, facts, .. } = issue;
+        let state = &self.instances[instance].warps[warp];
+        let (lane, done, last) = match facts.action {
+            Action::CommitTensor => {
+                (LaneKey::Tensor(block), state.tensor, state.tensor - cost::PRODUCT_END)
+            }
+            _ => (LaneKey::Async(block), state.copies.open, state.copies.open),
+        };
+        let place = match done > at {
+            true => Place::of(lane, last),
+            false => Place::of(self.lane(warp), at),
+        };
+        self.contribute(instance, phase, (place, done.max(at)));
     }
 
     /// A warp waits for a phase. Whether it does not know until when.
@@ -745,11 +647,8 @@ impl<'a> Model<'a> {
         stuck.sort_by_key(|(warp, ..)| *warp);
         let last = self.instances[0].warps.iter().map(|warp| warp.ready).collect::<Vec<f64>>();
         let end = last.iter().copied().fold(self.drawing.end(), f64::max);
-        let open = self.instances[0].warps.iter_mut().map(|warp| warp.batch.take());
-        for (warp, batch) in open.collect::<Vec<Option<Batch>>>().into_iter().enumerate() {
-            if let Some(batch) = batch {
-                self.draw_batch(warp, batch);
-            }
+        for warp in 0..last.len() {
+            self.draw_batch(0, warp);
         }
         let first = &self.multiprocessors[0];
         let drained = first.flushed.max(first.engine);

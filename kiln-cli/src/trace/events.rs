@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use super::summary::Summary;
+
 /// A row of the timeline: process, thread.
 pub type Row = (u64, u64);
 
@@ -115,7 +117,7 @@ impl Events {
         if self.about.is_object() {
             let _ = writeln!(
                 text,
-                "{}, grid {}, blocks of {}, as on {}",
+                "{}, grid {}, blocks of {} threads, as on {}",
                 word("kernel"),
                 word("grid"),
                 word("block"),
@@ -135,14 +137,8 @@ impl Events {
                 model["multiprocessors"],
                 model["resident blocks"]
             );
-            let busy = model["busy"].as_object().into_iter().flatten();
-            let busy: Vec<String> = busy
-                .map(|(name, part)| {
-                    format!("{name} {:.0}%", 100.0 * part.as_f64().unwrap_or_default())
-                })
-                .collect();
-            let _ = writeln!(text, "  busy: {}", busy.join(", "));
         }
+        Summary::of(self).tell(&mut text);
         if let Some(fault) = self.about["fault"].as_str() {
             let _ = writeln!(text, "  {}", fault.replace('\n', "\n  "));
         }

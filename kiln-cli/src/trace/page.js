@@ -1,5 +1,5 @@
 "use strict";
-// The timeline of a page: rows of spans on a canvas, of which only what is visible is drawn.
+// The timeline of a page: rows of spans on a canvas as large as the window's part, of which only what is visible is drawn.
 const trace = JSON.parse(document.getElementById("data").textContent);
 const KINDS = {
   "arithmetic": "--arithmetic", "control": "--control", "tensor core": "--tensor",
@@ -8,31 +8,37 @@ const KINDS = {
   "synchronisation": "--sync", "wait": "--wait", "stall": "--stall", "stuck": "--stuck",
   "phase": "--phase",
 };
-const ROW = 22, HEAD = 24, BLOCK = 20;
+// Kinds on whose colours dark letters are read.
+const PALE = new Set(["wait", "phase", "arithmetic", "control"]);
+const ROW = 22, HEAD = 24, BLOCK = 20, MOST_ARROWS = 400;
 const [ROWI, START, LENGTH, KIND, NAME, MORE] = [0, 1, 2, 3, 4, 5];
 const element = (id) => document.getElementById(id);
 const canvas = element("canvas"), frame = element("timeline"), pen = canvas.getContext("2d");
 const end = Math.max(trace.end, 1);
-let view = { from: 0, to: end * 1.02 }, width = 0, height = 0, label = 0, hovered = null, search = "";
+let view = { from: 0, to: end * 1.02 }, width = 0, visible = 0, label = 0;
+let hovered = null, chosen = null, chosenRow = 0, search = "", focused = null;
 let colours = {};
 
 // Spans by row, in order of time; where each row is drawn.
 const byRow = trace.rows.map(() => []);
 for (const span of trace.spans) byRow[span[ROWI]].push(span);
 for (const spans of byRow) spans.sort((a, b) => a[START] - b[START]);
-const tops = [];
-const heads = [];
+const tops = [], heads = [];
+let height = HEAD;
 {
-  let y = HEAD, block = null;
+  let block = null;
   trace.rows.forEach(([process], index) => {
-    if (process !== block) { heads.push([process, y]); y += BLOCK; block = process; }
-    tops[index] = y;
-    y += ROW;
+    if (process !== block) { heads.push([process, height]); height += BLOCK; block = process; }
+    tops[index] = height;
+    height += ROW;
   });
-  height = y + 10;
+  height += 10;
 }
 
-function text(number) { return trace.texts[number]; }
+const text = (number) => trace.texts[number];
+const cycles = (n) => n.toLocaleString("en", { maximumFractionDigits: 1 });
+const percent = (part) => (100 * part).toFixed(part < 0.095 ? 1 : 0) + "%";
+const finish = (span) => span[START] + span[LENGTH];
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
@@ -45,32 +51,40 @@ function readColours() {
 function resize() {
   const scale = window.devicePixelRatio || 1;
   width = frame.clientWidth;
-  label = Math.min(150, Math.max(96, width * 0.2));
+  visible = frame.clientHeight;
+  label = Math.min(170, Math.max(96, width * 0.2));
+  element("tall").style.height = Math.max(0, height - visible) + "px";
   canvas.style.width = width + "px";
-  canvas.style.height = height + "px";
+  canvas.style.height = visible + "px";
   canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
+  canvas.height = Math.round(visible * scale);
   pen.setTransform(scale, 0, 0, scale, 0, 0);
   draw();
 }
 
 const x = (time) => label + (time - view.from) / (view.to - view.from) * (width - label);
 const time = (px) => view.from + (px - label) / (width - label) * (view.to - view.from);
+const y = (place) => place - frame.scrollTop;
 
 // The first span of a row that ends after a time.
 function firstAfter(spans, at) {
   let low = 0, high = spans.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (spans[middle][START] + spans[middle][LENGTH] < at) low = middle + 1; else high = middle;
+    if (finish(spans[middle]) < at) low = middle + 1; else high = middle;
   }
   return low;
 }
 
-function step() {
+function gridStep() {
   const rough = (view.to - view.from) / Math.max(2, (width - label) / 90);
   const power = Math.pow(10, Math.floor(Math.log10(rough)));
   return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
+}
+
+function ticks(each) {
+  const size = gridStep();
+  for (let i = Math.max(0, Math.ceil(view.from / size)); i * size <= view.to; i++) each(i * size, size);
 }
 
 function drawAxis() {
@@ -79,65 +93,70 @@ function drawAxis() {
   pen.fillStyle = colours.faint;
   pen.font = "11px system-ui, sans-serif";
   pen.fillText("cycles", 8, 15);
-  const size = step();
-  for (let at = Math.ceil(view.from / size) * size; at <= view.to; at += size) {
-    const px = x(at);
-    pen.fillStyle = colours.line;
-    pen.fillRect(px, HEAD - 4, 1, height);
-    pen.fillStyle = colours.faint;
-    const shown = size < 1 ? at.toFixed(2) : Math.round(at).toLocaleString("en");
-    if (px + 4 + pen.measureText(shown).width < width) pen.fillText(shown, px + 3, 15);
+  ticks((at, size) => {
+    const px = x(at), shown = size < 1 ? at.toFixed(2) : Math.round(at).toLocaleString("en");
+    if (px >= label && px + 4 + pen.measureText(shown).width < width) pen.fillText(shown, px + 3, 15);
+  });
+}
+
+const isFound = (span) => (!search || text(span[NAME]).toLowerCase().includes(search) || text(span[MORE]).toLowerCase().includes(search))
+  && (!focused || text(span[KIND]) === focused);
+
+function drawSpan(span, left, right, top) {
+  const wide = Math.max(right - left, 1), kind = text(span[KIND]);
+  pen.globalAlpha = (search || focused) && !isFound(span) ? 0.16 : 1;
+  pen.fillStyle = colours[kind] || colours.accent;
+  pen.fillRect(left, top, wide > 3 ? wide - 0.5 : wide, ROW - 4);
+  if (wide > 34) {
+    pen.fillStyle = kind === "stall" ? colours.text : PALE.has(kind) ? "#1c1f24" : "#ffffff";
+    pen.font = "11px system-ui, sans-serif";
+    pen.save();
+    pen.beginPath();
+    pen.rect(left, top, wide - 3, ROW);
+    pen.clip();
+    pen.fillText(text(span[NAME]), left + 4, top + 13);
+    pen.restore();
+  }
+  pen.globalAlpha = 1;
+  if (span === hovered || span === chosen) {
+    pen.strokeStyle = colours.text;
+    pen.lineWidth = span === chosen ? 2 : 1.2;
+    pen.strokeRect(left + 0.5, top + 0.5, Math.max(wide - 1, 2), ROW - 5);
   }
 }
 
 function drawRow(index) {
-  const spans = byRow[index], top = tops[index] + 2;
+  const spans = byRow[index], top = y(tops[index]) + 2;
+  if (index === chosenRow && document.activeElement === canvas) {
+    pen.fillStyle = colours.panel;
+    pen.fillRect(label, top - 2, width, ROW);
+  }
   let reached = -1;
   for (let i = firstAfter(spans, view.from); i < spans.length && spans[i][START] <= view.to; i++) {
     const span = spans[i];
-    const left = Math.max(label, x(span[START])), right = Math.min(width, x(span[START] + span[LENGTH]));
+    const left = Math.max(label, x(span[START])), right = Math.min(width, x(finish(span)));
     // Spans that share a pixel are drawn once.
-    if (right <= reached) continue;
-    const wide = Math.max(right - left, 1);
-    const kind = text(span[KIND]);
-    const matches = search && text(span[NAME]).toLowerCase().includes(search);
-    pen.globalAlpha = search && !matches ? 0.25 : 1;
-    pen.fillStyle = colours[kind] || colours.accent;
-    pen.fillRect(left, top, wide > 3 ? wide - 0.5 : wide, ROW - 4);
-    if (wide > 34) {
-      const light = kind === "wait" || kind === "stall" || kind === "phase" || kind === "arithmetic";
-      pen.fillStyle = light ? (kind === "stall" ? colours.text : "#1c1f24") : "#ffffff";
-      pen.font = "11px system-ui, sans-serif";
-      pen.save();
-      pen.beginPath();
-      pen.rect(left, top, wide - 3, ROW);
-      pen.clip();
-      pen.fillText(text(span[NAME]), left + 4, top + 13);
-      pen.restore();
-    }
-    pen.globalAlpha = 1;
-    if (span === hovered) {
-      pen.strokeStyle = colours.text;
-      pen.lineWidth = 1.5;
-      pen.strokeRect(left + 0.5, top + 0.5, Math.max(wide - 1, 2), ROW - 5);
-    }
-    reached = right;
+    if (right <= reached && span !== chosen) continue;
+    drawSpan(span, left, right, top);
+    reached = Math.max(right, left + 1);
   }
 }
 
+const inside = (at, span) => at >= span[START] - 1e-3 && at <= finish(span) + 1e-3;
+const touches = (arrow, span) => span && ((arrow[2] === span[ROWI] && inside(arrow[3], span))
+  || (arrow[0] === span[ROWI] && inside(arrow[1], span)));
+
 function drawArrows() {
-  const shown = element("arrows").checked;
-  const near = (arrow) => hovered && ((arrow[2] === hovered[ROWI] && inside(arrow[3], hovered))
-    || (arrow[0] === hovered[ROWI] && inside(arrow[1], hovered)));
+  const near = (arrow) => touches(arrow, hovered) || touches(arrow, chosen);
   const all = trace.arrows.filter((arrow) => Math.max(arrow[1], arrow[3]) >= view.from && Math.min(arrow[1], arrow[3]) <= view.to);
   // Of too many, only those of the span under the pointer say anything.
-  const few = shown && all.length <= 400 ? all : all.filter(near);
+  const few = element("arrows").checked && all.length <= MOST_ARROWS ? all : all.filter(near);
   for (const arrow of few) {
     const strong = near(arrow);
-    const [a, b, c, d] = [x(arrow[1]), tops[arrow[0]] + ROW / 2, x(arrow[3]), tops[arrow[2]] + ROW / 2];
+    const [a, b, c, d] = [x(arrow[1]), y(tops[arrow[0]]) + ROW / 2, x(arrow[3]), y(tops[arrow[2]]) + ROW / 2];
     pen.strokeStyle = pen.fillStyle = strong ? colours.text : colours.accent;
-    pen.globalAlpha = strong ? 1 : 0.55;
-    pen.lineWidth = strong ? 1.8 : 1;
+    pen.globalAlpha = strong ? 1 : 0.6;
+    pen.lineWidth = strong ? 2 : 1;
     pen.beginPath();
     pen.moveTo(a, b);
     const bend = Math.max(12, Math.abs(c - a) / 2);
@@ -152,159 +171,294 @@ function drawArrows() {
   }
 }
 
-function inside(at, span) { return at >= span[START] - 1e-6 && at <= span[START] + span[LENGTH] + 1e-6; }
-
 function drawMarks() {
   for (const [row, at] of trace.marks) {
     if (at < view.from || at > view.to) continue;
-    const px = x(at), y = tops[row];
+    const px = x(at), top = y(tops[row]);
     pen.fillStyle = colours.fault;
-    pen.fillRect(px - 1, y, 2, ROW);
+    pen.fillRect(px - 1, top, 2, ROW);
     pen.beginPath();
-    pen.moveTo(px - 6, y - 2);
-    pen.lineTo(px + 6, y - 2);
-    pen.lineTo(px, y + 8);
+    pen.moveTo(px - 6, top - 2);
+    pen.lineTo(px + 6, top - 2);
+    pen.lineTo(px, top + 8);
     pen.fill();
   }
 }
 
 function drawLabels() {
   pen.fillStyle = colours.back;
-  pen.fillRect(0, HEAD, label, height);
-  for (const [process, y] of heads) {
+  pen.fillRect(0, HEAD, label, visible);
+  for (const [process, place] of heads) {
     pen.fillStyle = colours.panel;
-    pen.fillRect(0, y, width, BLOCK - 2);
+    pen.fillRect(0, y(place), width, BLOCK - 2);
     pen.fillStyle = colours.text;
     pen.font = "600 12px system-ui, sans-serif";
-    pen.fillText(process, 8, y + 13);
+    pen.fillText(process, 8, y(place) + 13);
   }
   pen.font = "12px system-ui, sans-serif";
   trace.rows.forEach(([, name], index) => {
-    pen.fillStyle = colours.faint;
+    const top = y(tops[index]);
+    if (top < -ROW || top > visible) return;
+    pen.fillStyle = index === chosenRow && document.activeElement === canvas ? colours.text : colours.faint;
     pen.save();
     pen.beginPath();
-    pen.rect(0, tops[index], label - 6, ROW);
+    pen.rect(0, top, label - 6, ROW);
     pen.clip();
-    pen.fillText(name, 8, tops[index] + 15);
+    pen.fillText(name, 8, top + 15);
     pen.restore();
   });
 }
 
 function draw() {
   pen.fillStyle = colours.back;
-  pen.fillRect(0, 0, width, height);
-  drawAxis();
+  pen.fillRect(0, 0, width, visible);
   pen.save();
   pen.beginPath();
-  pen.rect(label, 0, width, height);
+  pen.rect(label, HEAD - 4, width, visible);
   pen.clip();
-  const top = frame.scrollTop - ROW, bottom = frame.scrollTop + frame.clientHeight;
-  tops.forEach((y, index) => { if (y >= top && y <= bottom) drawRow(index); });
+  pen.fillStyle = colours.line;
+  ticks((at) => pen.fillRect(x(at), HEAD - 4, 1, visible));
+  tops.forEach((place, index) => { if (y(place) > -ROW && y(place) < visible) drawRow(index); });
   drawArrows();
   drawMarks();
   pen.restore();
   drawLabels();
+  drawAxis();
 }
 
-function zoom(factor, at) {
-  const size = Math.min(end * 1.2, Math.max(2, (view.to - view.from) * factor));
-  const part = (at - view.from) / (view.to - view.from);
-  const from = Math.max(-end * 0.05, Math.min(at - part * size, end * 1.05 - size * 0.5));
+function show(from, size) {
+  size = Math.min(end * 1.2, Math.max(2, size));
+  from = Math.max(-end * 0.02, Math.min(from, end * 1.02 - size * 0.5));
   view = { from, to: from + size };
   draw();
 }
+const zoom = (factor, at) => show(at - (at - view.from) * factor, (view.to - view.from) * factor);
+const move = (by) => show(view.from + by, view.to - view.from);
+const fit = () => show(0, end * 1.02);
 
-function move(cycles) {
-  const size = view.to - view.from;
-  const from = Math.max(-end * 0.05, Math.min(view.from + cycles, end * 1.05 - size * 0.5));
-  view = { from, to: from + size };
-  draw();
-}
-
-function spanAt(px, y) {
-  const index = tops.findIndex((top) => y >= top && y < top + ROW);
-  if (index < 0 || px < label) return null;
+function spanAt(px, py) {
+  const place = py + frame.scrollTop;
+  const index = tops.findIndex((top) => place >= top && place < top + ROW);
+  if (index < 0 || px < label || py < HEAD) return null;
   const spans = byRow[index], margin = 2 * (view.to - view.from) / width;
-  const at = time(px), first = firstAfter(spans, at - margin);
-  return spans[first] && spans[first][START] <= at + margin ? spans[first] : null;
+  const at = time(px), first = firstAfter(spans, at);
+  // The span that is there, or the nearest one that is a pixel or two away.
+  const near = [spans[first], spans[first - 1]].filter((span) => span && span[START] <= at + margin && finish(span) >= at - margin);
+  return near[0] || null;
 }
 
-function show(span) {
-  const details = element("details");
-  details.replaceChildren();
-  if (!span) return;
+function about(span) {
   const [process, row] = trace.rows[span[ROWI]];
-  const head = document.createElement("b");
-  head.textContent = text(span[NAME]);
-  const facts = document.createElement("div");
-  const cycles = (n) => n.toLocaleString("en", { maximumFractionDigits: 1 });
-  facts.textContent = `${process}, ${row}: ${text(span[KIND])}, cycles ${cycles(span[START])} to ${cycles(span[START] + span[LENGTH])} (${cycles(span[LENGTH])})`;
-  const more = document.createElement("div");
-  more.className = "more";
-  const notes = trace.marks.filter((mark) => mark[0] === span[ROWI] && inside(mark[1], span)).map((mark) => mark[2]);
-  more.textContent = [text(span[MORE]), ...notes].filter(Boolean).join("\n");
-  details.append(head, facts, more);
+  const marks = trace.marks.filter((mark) => mark[0] === span[ROWI] && inside(mark[1], span)).map((mark) => mark[2]);
+  const ends = (arrow, at) => { const found = byRow[arrow[at]].find((other) => other !== span && inside(arrow[at + 1], other)); return `${trace.rows[arrow[at]].join(", ")}${found ? `: ${text(found[NAME])}` : ""}`; };
+  const arrows = trace.arrows.filter((arrow) => touches(arrow, span));
+  const by = arrows.filter((arrow) => arrow[2] === span[ROWI] && inside(arrow[3], span)).map((arrow) => `ended by ${ends(arrow, 0)}`);
+  const on = arrows.filter((arrow) => arrow[0] === span[ROWI] && inside(arrow[1], span)).map((arrow) => `ends a wait of ${ends(arrow, 2)}`);
+  return {
+    name: text(span[NAME]),
+    facts: `${process}, ${row}: ${text(span[KIND])}, ${cycles(span[LENGTH])} cycles, from ${cycles(span[START])} to ${cycles(finish(span))}`,
+    more: [text(span[MORE]), ...by.slice(0, 3), ...on.slice(0, 3), ...marks].filter(Boolean).join("\n"),
+  };
 }
 
-let held = null;
-canvas.addEventListener("pointerdown", (event) => { held = { x: event.clientX, from: view.from }; canvas.setPointerCapture(event.pointerId); });
-canvas.addEventListener("pointerup", () => { held = null; });
-canvas.addEventListener("pointercancel", () => { held = null; });
+function tell(span) {
+  const details = element("details");
+  if (!span) {
+    const help = document.createElement("p");
+    help.textContent = "Point at a span to see what it is, click to keep it. Drag to move, turn the wheel to zoom; over the names the wheel scrolls. "
+      + "Keys: arrow keys move and choose a row, n and p go to its next and previous span, + and - zoom, f zooms to the span, 0 shows everything.";
+    details.replaceChildren(help);
+    return;
+  }
+  const { name, facts, more } = about(span);
+  const head = document.createElement("b"), line = document.createElement("div"), rest = document.createElement("div");
+  [head.textContent, line.textContent, rest.textContent, rest.className] = [name, facts, more, "more"];
+  details.replaceChildren(head, line, rest);
+}
+
+function tip(span, px, py) {
+  const box = element("tip");
+  box.hidden = !span;
+  if (!span) return;
+  const { name, facts, more } = about(span);
+  box.textContent = [name, facts, more].filter(Boolean).join("\n");
+  const right = Math.min(px + 14, window.innerWidth - box.offsetWidth - 6);
+  const below = py + 18 + box.offsetHeight > window.innerHeight ? py - box.offsetHeight - 10 : py + 18;
+  box.style.left = Math.max(4, right) + "px";
+  box.style.top = Math.max(4, below) + "px";
+}
+
+// Chooses a span and brings it into view.
+function choose(span) {
+  chosen = span;
+  if (span) {
+    chosenRow = span[ROWI];
+    const size = view.to - view.from;
+    if (finish(span) < view.from || span[START] > view.to) show(span[START] - size / 3, size);
+    const top = tops[chosenRow];
+    if (y(top) < HEAD) frame.scrollTop = top - HEAD - BLOCK;
+    if (y(top) + ROW > visible) frame.scrollTop = top + ROW - visible;
+  }
+  tell(span);
+  draw();
+}
+
+// Pointers that are down: one moves, two zoom.
+const held = new Map();
+let moved = 0;
+canvas.addEventListener("pointerdown", (event) => {
+  held.set(event.pointerId, event.clientX);
+  moved = 0;
+  canvas.setPointerCapture(event.pointerId);
+});
+for (const name of ["pointerup", "pointercancel"]) {
+  canvas.addEventListener(name, (event) => {
+    const box = canvas.getBoundingClientRect();
+    if (name === "pointerup" && moved < 4 && held.size === 1) choose(spanAt(event.clientX - box.left, event.clientY - box.top));
+    held.delete(event.pointerId);
+  });
+}
 canvas.addEventListener("pointermove", (event) => {
   const box = canvas.getBoundingClientRect();
-  if (held) {
-    const per = (view.to - view.from) / (width - label);
-    move(held.from - (event.clientX - held.x) * per - view.from);
+  if (held.has(event.pointerId)) {
+    const before = held.get(event.pointerId), shift = event.clientX - before;
+    const others = [...held].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+    held.set(event.pointerId, event.clientX);
+    moved += Math.abs(shift) + (event.pointerType === "touch" ? 0 : Math.abs(event.movementY));
+    if (others.length === 0) {
+      move(-shift * (view.to - view.from) / (width - label));
+      if (event.pointerType === "touch") frame.scrollTop -= event.movementY;
+    } else {
+      const apart = Math.abs(event.clientX - others[0]);
+      if (apart > 8) zoom(Math.abs(before - others[0]) / apart, time(others[0] - box.left));
+    }
+    tip(null);
     return;
   }
   const span = spanAt(event.clientX - box.left, event.clientY - box.top);
+  tip(span, event.clientX, event.clientY);
   if (span === hovered) return;
   hovered = span;
-  if (span) show(span);
+  if (!chosen && span) tell(span);
   draw();
 });
+canvas.addEventListener("pointerleave", () => { hovered = null; tip(null); draw(); });
 canvas.addEventListener("wheel", (event) => {
-  // With shift the page scrolls, as where rows do not fit.
-  if (event.shiftKey) return;
+  const px = event.clientX - canvas.getBoundingClientRect().left;
+  // Over the names, and with shift, the rows scroll.
+  if (event.shiftKey || px < label) return;
   event.preventDefault();
-  const box = canvas.getBoundingClientRect();
   if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX / width * (view.to - view.from));
-  else zoom(Math.exp(event.deltaY / 400), Math.max(view.from, time(event.clientX - box.left)));
+  else zoom(Math.exp(event.deltaY / 400), time(px));
 }, { passive: false });
+
+function beside(by) {
+  const spans = byRow[chosenRow];
+  const at = chosen && chosen[ROWI] === chosenRow ? spans.indexOf(chosen) + by : firstAfter(spans, view.from);
+  if (spans[at]) choose(spans[at]);
+}
+function row(by) {
+  chosenRow = Math.max(0, Math.min(trace.rows.length - 1, chosenRow + by));
+  const spans = byRow[chosenRow];
+  choose(spans[Math.min(spans.length - 1, firstAfter(spans, chosen ? chosen[START] : view.from))] || null);
+}
 canvas.addEventListener("keydown", (event) => {
-  const size = view.to - view.from, middle = (view.from + view.to) / 2;
-  const keys = { ArrowLeft: () => move(-size / 6), ArrowRight: () => move(size / 6), "+": () => zoom(0.7, middle), "-": () => zoom(1.4, middle) };
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const size = view.to - view.from, middle = chosen && inside((view.from + view.to) / 2, chosen) ? chosen[START] : (view.from + view.to) / 2;
+  const keys = {
+    ArrowLeft: () => move(-size / 6), ArrowRight: () => move(size / 6), ArrowUp: () => row(-1), ArrowDown: () => row(1),
+    "+": () => zoom(0.7, middle), "=": () => zoom(0.7, middle), "-": () => zoom(1.4, middle), "0": fit, Home: fit,
+    n: () => beside(1), p: () => beside(-1), Escape: () => choose(null),
+    f: () => { if (chosen) show(chosen[START] - chosen[LENGTH], Math.max(20, 3 * chosen[LENGTH])); },
+  };
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });
+canvas.addEventListener("focus", draw);
+canvas.addEventListener("blur", draw);
 frame.addEventListener("scroll", draw);
-element("fit").addEventListener("click", () => { view = { from: 0, to: end * 1.02 }; draw(); });
+element("fit").addEventListener("click", fit);
 element("in").addEventListener("click", () => zoom(0.6, (view.from + view.to) / 2));
 element("out").addEventListener("click", () => zoom(1 / 0.6, (view.from + view.to) / 2));
 element("arrows").addEventListener("change", draw);
-element("find").addEventListener("input", (event) => {
-  search = event.target.value.trim().toLowerCase();
-  const found = search ? trace.spans.filter((span) => text(span[NAME]).toLowerCase().includes(search)) : [];
-  const cycles = found.reduce((sum, span) => sum + span[LENGTH], 0);
-  element("found").textContent = search ? `${found.length} spans, ${Math.round(cycles).toLocaleString("en")} cycles` : "";
+
+function find(wanted) {
+  search = wanted.trim().toLowerCase();
+  const found = search ? trace.spans.filter(isFound) : [];
+  element("found").textContent = search ? `${found.length} spans, ${cycles(found.reduce((sum, span) => sum + span[LENGTH], 0))} cycles` : "";
   draw();
+  return found;
+}
+element("find").addEventListener("input", (event) => find(event.target.value));
+element("find").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  const found = find(event.target.value);
+  choose(found[(found.indexOf(chosen) + 1) % found.length] || null);
 });
 
-const summary = element("summary");
-for (const line of trace.summary.trimEnd().split("\n")) {
-  const part = document.createElement("span");
-  if (trace.about && trace.about.fault && trace.about.fault.includes(line.trim()) && line.trim()) part.className = "fault";
-  part.textContent = line + "\n";
-  summary.append(part);
+function make(tag, parent, words, swatch) {
+  const made = document.createElement(tag);
+  made.textContent = words;
+  if (swatch) made.style.setProperty("--swatch", `var(${KINDS[swatch] || "--accent"})`);
+  parent.append(made);
+  return made;
 }
-const used = new Set(trace.spans.map((span) => text(span[KIND])));
-for (const [kind, name] of Object.entries(KINDS)) {
-  if (!used.has(kind)) continue;
-  const entry = document.createElement("span");
-  entry.style.setProperty("--swatch", `var(${name})`);
-  entry.textContent = kind;
-  element("legend").append(entry);
+
+function head() {
+  const { kinds, busy, bound, hot } = trace.summary, launch = trace.about || {}, model = launch.model;
+  const facts = [`traced: ${cycles(end)} cycles`];
+  if (model) {
+    facts.unshift(`modelled: ${cycles(model.microseconds)} us (${cycles(Math.round(model.cycles))} cycles) on ${launch.device}`);
+    facts.push(`${model.blocks.toLocaleString("en")} blocks in ${cycles(model.waves)} waves, ${model["resident blocks"]} at once on each of ${model.multiprocessors} multiprocessors, ${model.registers} registers a thread`);
+  } else if (launch.device) facts.unshift(`as on ${launch.device}`);
+  if (launch.grid) facts.push(`grid ${launch.grid}, ${launch.block} threads`);
+  if (launch.cluster && launch.cluster !== "1x1x1") facts.push(`clusters of ${launch.cluster}`);
+  element("facts").textContent = facts.join(" · ");
+  element("bound").textContent = bound || "";
+  element("fault").textContent = [launch.fault, trace.cut && "A traced block did more than is recorded: the timeline ends early."].filter(Boolean).join("\n");
+  for (const [kind, part] of kinds.filter(([kind]) => KINDS[kind])) {
+    const piece = make("div", element("kinds"), "", kind);
+    piece.style.width = 100 * part + "%";
+    piece.title = `${kind} ${percent(part)}`;
+  }
+  element("kinds").parentElement.hidden = kinds.length === 0;
+  for (const [name, part] of busy) {
+    const unit = make("span", element("busy"), "");
+    unit.className = "unit";
+    make("i", unit, "").style.setProperty("--part", percent(part));
+    unit.append(`${name} ${percent(part)}`);
+  }
+  const parts = new Map(kinds), used = new Set(trace.spans.map((span) => text(span[KIND])));
+  for (const kind of Object.keys(KINDS).filter((kind) => used.has(kind))) {
+    const entry = make("button", element("legend"), parts.has(kind) ? `${kind} ${percent(parts.get(kind))}` : kind, kind);
+    entry.type = "button";
+    entry.setAttribute("aria-pressed", "false");
+    entry.addEventListener("click", () => {
+      focused = focused === kind ? null : kind;
+      for (const other of element("legend").querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === entry && focused === kind));
+      draw();
+    });
+  }
+  if (parts.has("gaps")) make("span", element("legend"), `gaps ${percent(parts.get("gaps"))}: waits of a few cycles, and ended warps`);
+  for (const [name, kind, place, , part] of hot) {
+    const step = make("tr", element("steps"), "");
+    step.tabIndex = 0;
+    make("td", step, percent(part), kind);
+    make("td", step, name);
+    make("td", step, place);
+    const go = () => {
+      const bare = place.replace(/^PTX /, "ptx: ");
+      choose(trace.spans.find((span) => text(span[KIND]) === kind && text(span[MORE]).includes(bare) && trace.rows[span[ROWI]][1].startsWith("warp ")) || null);
+    };
+    step.addEventListener("click", go);
+    step.addEventListener("keydown", (event) => { if (event.key === "Enter") go(); });
+  }
+  element("hot").hidden = hot.length === 0;
+  element("hot").open = window.innerWidth > 700;
 }
+
 function start() { readColours(); resize(); }
+head();
+tell(null);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", start);
-window.addEventListener("resize", resize);
+new ResizeObserver(resize).observe(frame);
 start();

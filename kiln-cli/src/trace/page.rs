@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::events::{Events, Row};
+use super::summary::Summary;
 
 const HEAD: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -12,14 +13,15 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The page.
 pub fn page(events: &Events) -> String {
-    let data = data(events).to_string().replace("</", "<\\/");
+    // No character of the trace ends the script that holds it.
+    let data = data(events).to_string().replace('<', "\\u003c");
     let title = events.about["kernel"].as_str().unwrap_or("timeline");
     let title = title.replace('&', "&amp;").replace('<', "&lt;");
-    // What the trace says goes in last: nothing in it is taken for a place of the page.
-    HEAD.replace("{{title}}", &title)
-        .replace("{{style}}", STYLE)
-        .replace("{{script}}", SCRIPT)
-        .replacen("{{data}}", &data, 1)
+    let (before, after) = HEAD.split_once("{{data}}").expect("the page has a place for the data");
+    // Style first, data last: nothing that the trace says is taken for a place of the page.
+    let before = before.replace("{{style}}", STYLE).replace("{{title}}", &title);
+    let after = after.replace("{{script}}", SCRIPT);
+    [before.as_str(), &data, &after].concat()
 }
 
 /// What the page's script reads: short, since a trace has many spans.
@@ -60,7 +62,8 @@ fn data(events: &Events) -> Value {
         "marks": marks,
         "about": events.about,
         "end": events.end(),
-        "summary": events.summary(),
+        "summary": Summary::of(events).data(),
+        "cut": events.about["cut"] == true,
     })
 }
 
