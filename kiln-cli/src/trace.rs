@@ -59,7 +59,11 @@ impl Command {
     /// A text for the user: what of the file or the options is wrong.
     pub fn run(&self) -> Result<Told, String> {
         let text = read(&self.file)?;
-        if is_trace(&text) {
+        let is_trace = is_trace(&text).map_err(|error| {
+            let what = "required a trace or a launch description, both of which are JSON";
+            self.in_file(&format!("{what}, actual text that is not: {error}"))
+        })?;
+        if is_trace {
             let events = Events::read(&text).map_err(|error| self.in_file(&error))?;
             let mut told = events.summary();
             self.write_page(&events, &mut told)?;
@@ -96,6 +100,14 @@ impl Command {
         let (result, timelines) = run::trace(&launch, &Options::default(), &options);
         let mut told = String::new();
         for (case, timeline) in timelines.iter().enumerate() {
+            if timeline.lanes.is_empty() && timeline.fault.is_none() {
+                let grid = timeline.config.grid;
+                return Err(format!(
+                    "`--blocks`: required numbers of blocks of the grid, from 0 to {}, actual `{}`",
+                    grid.map(u64::from).iter().product::<u64>().saturating_sub(1),
+                    self.blocks
+                ));
+            }
             let file = self.out.join(format!("{}.{case}.trace.json", launch.name));
             let text = timeline.chrome_json();
             save(&file, &text)?;
@@ -117,9 +129,9 @@ impl Command {
 }
 
 /// Whether a text is a trace rather than a launch description.
-fn is_trace(text: &str) -> bool {
-    let value: Result<Value, _> = serde_json::from_str(text);
-    value.is_ok_and(|value| value.is_array() || value.get("traceEvents").is_some())
+fn is_trace(text: &str) -> Result<bool, serde_json::Error> {
+    let value: Value = serde_json::from_str(text)?;
+    Ok(value.is_array() || value.get("traceEvents").is_some())
 }
 
 fn read(file: &Path) -> Result<String, String> {

@@ -62,6 +62,16 @@ impl Tracing {
         if !image.instance.is_empty() {
             timeline.entry = format!("{} ({})", timeline.entry, image.instance);
         }
+        if timeline.lanes.is_empty() && timeline.fault.is_none() {
+            let blocks = timeline.config.grid.map(u64::from).iter().product::<u64>();
+            let text = format!(
+                "kiln: no trace of {}, which has {blocks} blocks: none of them is in {BLOCKS}\n",
+                timeline.entry
+            );
+            // It can be written or it cannot.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            return;
+        }
         let number = {
             let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
             let count = counts.entry(image.kernel).or_default();
