@@ -10,6 +10,7 @@
 //! * **W**: the architecture papers of A100, H100 and Blackwell: bandwidth, clocks and the rates of tensor cores.
 //! * **M**: measured on an H200 for Kiln: copies of 1 GiB reach 4.3 TB/s, a multiprocessor gets 64 bytes a cycle from the second-level cache, and a
 //!   TMA copy of a single row takes as long as 53 cycles of the engine.
+//! * **N**: Nsight Compute's documentation, "Memory Chart" and "L1/TEX Cache": the tag stage of the first-level cache is a unit beside its data stage.
 //! * **A**: assumed, as nothing is published: plausible, and of little weight.
 //!
 //! PTX is not what runs: ptxas renames registers, so that a move between registers costs nothing here, and makes several
@@ -24,6 +25,8 @@ use crate::code::tcgen05::Kind as Element;
 pub(super) const SCHEDULERS: usize = 4;
 /// Bytes of shared memory, or of the first-level cache, a cycle. **G**: 32 banks of 4 bytes.
 pub(super) const SHARED_BYTES: f64 = 128.0;
+/// Lines of the first-level cache that its tag stage looks up in a cycle. **N** that it is a unit, **A** its rate
+pub(super) const TAGS: f64 = 1.0;
 /// From one dependent arithmetic instruction to the next. **J**
 pub(super) const ARITHMETIC: f64 = 4.0;
 /// Of a special function. **J**

@@ -122,6 +122,8 @@ struct Multiprocessor {
     /// Loads and stores, the tensor cores of `tcgen05`.
     memory: f64,
     tensor: f64,
+    /// The tag stage of the first-level cache, and its data stage, which is shared memory's.
+    tags: f64,
     shared: f64,
     cache: f64,
     main: f64,
@@ -412,11 +414,15 @@ impl<'a> Model<'a> {
     /// Global memory is accessed: when the result is there.
     fn global(&mut self, issue: Issue<'_>, (lines, bytes, missed): (u32, u32, u32)) -> f64 {
         let multiprocessor = &mut self.multiprocessors[issue.block];
-        let passes = f64::from(lines).max(f64::from(bytes) / cost::SHARED_BYTES);
-        let start = multiprocessor.shared.max(issue.at);
-        multiprocessor.shared = start + passes;
-        multiprocessor.usage.shared += passes;
-        let served = start + passes;
+        multiprocessor.tags = multiprocessor.tags.max(issue.at) + f64::from(lines) / cost::TAGS;
+        let mut served = multiprocessor.tags;
+        // The bytes of `cp.async` go through the data stage once, when they are written to shared memory.
+        if issue.facts.action != Action::Copy {
+            let passes = f64::from(bytes) / cost::SHARED_BYTES;
+            multiprocessor.shared = multiprocessor.shared.max(issue.at) + passes;
+            multiprocessor.usage.shared += passes;
+            served = served.max(multiprocessor.shared);
+        }
         if missed == 0 {
             return served - 1.0 + self.setting.device.first;
         }
