@@ -127,7 +127,7 @@ fn callee(instruction: &Instruction) -> Option<&str> {
 }
 
 /// The functions that an entry can reach, itself first. None may reach itself.
-fn reachable(module: &Module, entry: usize) -> Result<Vec<usize>, DecodeError> {
+pub(crate) fn reachable(module: &Module, entry: usize) -> Result<Vec<usize>, DecodeError> {
     let mut order = Vec::new();
     let mut path = Vec::new();
     visit(module, entry, &mut order, &mut path)?;
@@ -247,7 +247,7 @@ fn body(mut cx: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> {
 }
 
 /// An instruction's opcode and modifiers.
-fn text(instruction: &Instruction) -> String {
+pub(crate) fn text(instruction: &Instruction) -> String {
     let mut text = instruction.opcode.text().to_owned();
     for modifier in &instruction.modifiers {
         text.push('.');

@@ -78,6 +78,7 @@ pub mod numeric;
 mod program;
 mod scheduler;
 mod tensor_map;
+pub mod trace;
 
 pub use compiled::{Compiled, PROFILE};
 pub use fault::{Fault, FaultKind, Site, SourceLine};
@@ -89,6 +90,7 @@ pub use program::{
     EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report, runs_on,
 };
 pub use tensor_map::{Im2colMap, TensorMap, TensorMapError, TensorMapField};
+pub use trace::{Timeline, TraceOptions};
 
 /// Multiprocessors of the device, as `%nsmid` says: those of an H200.
 const MULTIPROCESSORS: u32 = 132;

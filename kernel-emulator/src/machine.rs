@@ -19,6 +19,7 @@ use crate::memory::tensor::TensorMemory;
 use crate::memory::writes::Writes;
 use crate::memory::{Allocation, InFlight};
 use crate::numeric::matrix::TensorCore;
+use crate::trace::{Recorder, Tracer};
 
 mod join;
 mod loads;
@@ -85,6 +86,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) writes: Option<Mutex<Writes>>,
     /// What the grid before it writes, which may not be over.
     pub(crate) grid_before: Option<Arc<Writes>>,
+    /// Who wants to know what clusters do, if anybody does.
+    pub(crate) tracer: Option<&'a Tracer>,
     /// This launch, beside others on the same memory.
     pub(crate) in_flight: InFlight<'a>,
 }
@@ -325,6 +328,8 @@ pub(crate) struct Cluster {
     pub(crate) tracked: Vec<Tracked>,
     /// Hazards of the instruction that executes, which do not stop it.
     pub(crate) found: RefCell<Vec<Trap>>,
+    /// What its warps do, where it is traced.
+    pub(crate) trace: Option<Box<Recorder>>,
 }
 
 /// Counters of one worker, added up at the end.

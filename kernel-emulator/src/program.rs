@@ -17,6 +17,7 @@ use crate::memory::writes::Writes;
 use crate::memory::{DeviceMemory, MemoryError};
 use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
+use crate::trace::{Timeline, TraceOptions, Traced, Tracer};
 
 /// Why a text is not a program that can run here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -390,6 +391,21 @@ impl Program {
         params: &[u8],
         options: &Options,
     ) -> Result<Report, Fault> {
+        self.run((memory, entry), config, params, (options, None))
+    }
+
+    /// The same, with somebody who wants to know what clusters do.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a fault ends the launch, so its size is of no consequence"
+    )]
+    fn run(
+        &self,
+        (memory, entry): (&DeviceMemory, &str),
+        config: &LaunchConfig,
+        params: &[u8],
+        (options, tracer): (&Options, Option<&Tracer>),
+    ) -> Result<Report, Fault> {
         let index = self.entries.iter().position(|e| e.name == entry);
         let index = index.ok_or_else(|| refuse(entry, "the program has no entry of that name"))?;
         let (info, code) = (&self.entries[index], &self.codes[index]);
@@ -437,6 +453,7 @@ impl Program {
             wide_atomics: Mutex::new(()),
             writes: options.record_writes.then(Mutex::default),
             grid_before: options.grid_before.clone(),
+            tracer,
             in_flight: memory.begin(),
         };
         let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;
@@ -449,6 +466,40 @@ impl Program {
             output: finished.output,
             findings: finished.counters.findings.into_list(),
         })
+    }
+
+    /// Runs an entry to its end and traces some of its blocks, see [`trace`](crate::trace). What the launch computes and reports does not depend on
+    /// it, unless the options have the other blocks left out.
+    ///
+    /// The timeline of a launch that ends with a fault shows the time until then; a launch that is not possible has none.
+    pub fn trace(
+        &self,
+        memory: &DeviceMemory,
+        (entry, config): (&str, &LaunchConfig),
+        params: &[u8],
+        options: &Options,
+        trace: &TraceOptions,
+    ) -> (Result<Report, Box<Fault>>, Option<Timeline>) {
+        let index = self.entries.iter().position(|e| e.name == entry);
+        let Some(index) = index else {
+            let result = self.launch(memory, entry, config, params, options);
+            return (result.map_err(Box::new), None);
+        };
+        let traced = Traced {
+            module: &self.module,
+            code: &self.codes[index],
+            entry: &self.entries[index],
+            config,
+            device: trace.device.as_deref().or(options.target.as_deref()),
+        };
+        if let Err(detail) = check(traced.entry, config, params, options) {
+            return (Err(Box::new(refuse(entry, detail))), None);
+        }
+        let tracer = Tracer::new(&traced, trace);
+        let result = self.run((memory, entry), config, params, (options, Some(&tracer)));
+        let result = result.map_err(Box::new);
+        let timeline = crate::trace::timeline(&traced, tracer, &result);
+        (result, Some(timeline))
     }
 
     /// Allocates and initialises the module's variables in global memory. Those without initialiser

@@ -9,6 +9,7 @@ mod crew;
 mod livelock;
 pub(crate) mod locate;
 mod stuck;
+mod traced;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -79,6 +80,7 @@ impl Unit {
         self.cluster.tensor.reset();
         self.cluster.tracked.clear();
         self.cluster.found.get_mut().clear();
+        self.cluster.trace = launch.tracer.and_then(|tracer| tracer.recorder(launch, index));
         self.cluster.threads = launch.threads() * launch.cluster_blocks();
         self.warps.resize_with(blocks, Vec::new);
         for (rank, block) in (0u32..).zip(&mut self.cluster.blocks) {
@@ -225,7 +227,10 @@ impl Unit {
         (block, index): (usize, usize),
     ) -> Fault {
         if trap.unwritten.is_some_and(|load| load.place == Place::Shared) {
+            // What happens after the fault is not part of the trace.
+            let trace = self.cluster.trace.take();
             trap.later = self.later_write(launch, (block, index));
+            self.cluster.trace = trace;
         }
         locate::name_block(&mut trap, &self.cluster, block);
         trap.passed = self.last_wait(&trap, (block, index));
@@ -378,6 +383,7 @@ impl Queue {
             parked.sort_by_key(|unit| unit.index);
             let waiting = total.saturating_sub(launch.started.load(Relaxed));
             let fault = livelock::fault(launch, &mut parked, waiting);
+            parked.iter_mut().for_each(|unit| unit.hand_over(launch, Some(&fault)));
             self.fault = Some((parked[0].index, Box::new(fault)));
         }
         // None starts any more.
@@ -482,7 +488,8 @@ fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
             unit.reset(launch, index);
         }
         let changes = unit.cluster.changes + 1;
-        let result = if unit.index > lowest_fault.load(Relaxed) {
+        let left_out = launch.tracer.is_some_and(|tracer| tracer.leaves_out(unit.index));
+        let result = if left_out || unit.index > lowest_fault.load(Relaxed) {
             Ok(Turn::Done)
         } else {
             unit.run(launch, &mut counters)
@@ -498,6 +505,7 @@ fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
                 state.parked.push_back(unit);
             }
             Ok(Turn::Done) => {
+                unit.hand_over(launch, None);
                 for (rank, block) in (0u64..).zip(&mut unit.cluster.blocks) {
                     if !block.output.is_empty() {
                         let order = unit.index * u64::from(launch.cluster_blocks()) + rank;
@@ -507,6 +515,7 @@ fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
                 state.free.push(unit);
             }
             Err(fault) => {
+                unit.hand_over(launch, Some(&fault));
                 lowest_fault.fetch_min(unit.index, Relaxed);
                 if state.fault.as_ref().is_none_or(|(index, _)| unit.index < *index) {
                     state.fault = Some((unit.index, fault));

@@ -3,6 +3,7 @@
 mod collect;
 mod graph;
 mod slow;
+mod trace;
 
 use crate::{
     Element, Error, Grid, Image, MemoryUse, Properties, Resources, Result, Target, Variant,
@@ -15,8 +16,8 @@ use collect::Collect;
 pub(crate) use graph::Graph;
 use graph::{Step, Taken};
 use kernel_emulator::{
-    DeviceMemory, EntryInfo, Im2colMap, LaunchConfig, MemoryError, Options, ParamInfo, Program,
-    Report,
+    DeviceMemory, EntryInfo, Fault, Im2colMap, LaunchConfig, MemoryError, Options, ParamInfo,
+    Program, Report,
 };
 use std::{
     collections::HashMap,
@@ -44,6 +45,7 @@ pub(crate) struct Machine {
     /// Host threads of a launch, where it is said.
     threads: Option<NonZeroUsize>,
     statistics: Statistics,
+    tracing: Option<trace::Tracing>,
 }
 
 /// Whether each launch writes a line about itself.
@@ -154,10 +156,11 @@ impl Drop for Zeros {
 }
 
 impl Machine {
-    /// A new machine, with the limit, the threads and the statistics that the environment sets.
+    /// A new machine, with the limit, the threads, the statistics and the traces that the environment sets.
     ///
     /// # Errors
-    /// [`Error::LimitVariable`] and [`Error::ThreadsVariable`] when the variable is not a number.
+    /// [`Error::LimitVariable`] and [`Error::ThreadsVariable`] when the variable is not a number, [`Error::TraceVariable`] when one of
+    /// those about traces is wrong.
     pub(crate) fn new(target: Target) -> Result<Self> {
         Ok(Self {
             target,
@@ -168,6 +171,7 @@ impl Machine {
             max_instructions: limit(variable(LIMIT_VARIABLE).as_deref())?,
             threads: threads(variable(THREADS_VARIABLE).as_deref())?,
             statistics: Statistics::asked(variable(STATISTICS_VARIABLE).as_deref()),
+            tracing: trace::Tracing::asked(variable)?,
         })
     }
 
@@ -316,6 +320,25 @@ impl Machine {
             blocks_per_multiprocessor: resident / hardware.multiprocessors,
             resident_blocks: resident,
         }
+    }
+
+    /// Runs a launch, and traces it if the environment asks for that.
+    fn run(
+        &self,
+        image: &'static Image,
+        program: &Program,
+        (entry, config): (&str, &LaunchConfig),
+        (params, options): (&[u8], &Options),
+    ) -> Result<Report, Box<Fault>> {
+        let Some(tracing) = &self.tracing else {
+            return program.launch(&self.memory, entry, config, params, options).map_err(Box::new);
+        };
+        let traced =
+            program.trace(&self.memory, (entry, config), params, options, &tracing.options);
+        if let Some(timeline) = traced.1 {
+            tracing.save(image, timeline);
+        }
+        traced.0
     }
 
     fn load_error(&self, image: &'static Image, variant: &'static Variant, cause: &str) -> Error {
@@ -517,13 +540,12 @@ impl Queue {
             None => options,
         };
         let start = Instant::now();
-        let result = program.launch(&machine.memory, variant.entry, &config, &params, &options);
+        let result = machine.run(image, &program, (variant.entry, &config), (&params, &options));
         if let Some(text) = slow::NOTICE.after(image.kernel, start.elapsed()) {
             // Tests hold back what `eprintln!` writes, and tests are what takes long. It can be written or it cannot.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
-        let report = result
-            .map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
+        let report = result.map_err(|fault| Error::Fault { kernel: image.kernel, fault })?;
         if machine.statistics == Statistics::Written {
             #[expect(clippy::print_stderr, reason = "a variable asks for it; tests hold it back")]
             {

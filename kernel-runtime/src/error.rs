@@ -74,6 +74,14 @@ pub enum Error {
         /// Its value.
         actual: String,
     },
+    /// An environment variable about traces of launches on the emulator is not what it takes.
+    #[error("{variable}: {reason}")]
+    TraceVariable {
+        /// Its name.
+        variable: &'static str,
+        /// What it takes, and what it is.
+        reason: String,
+    },
     /// The environment variable `KILN_DEVICE` does not name a device.
     #[error("KILN_DEVICE is `{actual}`; it takes `gpu`, `cuda:0`, `emulator` or `emulator:sm_90a`")]
     DeviceVariable {

@@ -12,7 +12,7 @@ use crate::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use crate::init::Package;
 use crate::inspect::tools::Tools;
 use crate::inspect::{self, Inspect, Language, Shown, Told, View};
-use crate::tune;
+use crate::{trace, tune};
 
 /// Tools for GPU kernels in Rust: they need no GPU, and a CUDA toolkit only where they say so.
 #[derive(Parser)]
@@ -66,6 +66,11 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         findings: Option<PathBuf>,
     },
+    /// Show what warps, copies and tensor cores of a launch do when, in modelled cycles.
+    ///
+    /// FILE is a launch description as for `run-ptx`, which runs and writes NAME.CASE.trace.json for Perfetto (ui.perfetto.dev); or such a trace, as
+    /// `KILN_TRACE=DIR cargo test` writes one for each launch on the emulator.
+    Trace(trace::Command),
     /// Explain a message of the compiler by its code, such as K0202.
     ///
     /// What it means, why the compiler refuses it, an example, and its fix.
@@ -238,6 +243,10 @@ fn done(command: Command, output: &mut dyn Write) -> io::Result<bool> {
             let command = RunPtx { files: launches, out, options, statistics, findings };
             command::run_ptx(&command, output).map(|tally| tally.failed == 0)
         }
+        Command::Trace(command) => match command.run() {
+            Ok(told) => output.write_all(told.text.as_bytes()).map(|()| told.passed),
+            Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+        },
         Command::Explain { code } => match command::explain(code.as_deref()) {
             Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
             Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),

@@ -1,12 +1,13 @@
 //! Running a launch on the emulator.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use kernel_emulator::{
     DeviceMemory, EntryInfo, Fault, LaunchConfig, MemoryError, Options, Program, ProgramError,
-    Report, TensorMapError,
+    Report, TensorMapError, Timeline, TraceOptions, trace::Others,
 };
 
 use crate::check::{Mismatch, compare, sha256};
@@ -199,6 +200,34 @@ impl Outcome {
 /// # Errors
 /// At the first case that fails.
 pub fn run(launch: &Launch, options: &Options, out: Option<&Path>) -> Result<Outcome, RunError> {
+    run_cases(launch, options, out, None)
+}
+
+/// Runs every case of a launch as [`run`] does, and traces it: a timeline of each case that ran, up to the first that fails.
+///
+/// Results are not checked if the blocks that are not traced are left out.
+pub fn trace(
+    launch: &Launch,
+    options: &Options,
+    trace: &TraceOptions,
+) -> (Result<Outcome, RunError>, Vec<Timeline>) {
+    let tracing = Tracing { options: trace, timelines: RefCell::default() };
+    let result = run_cases(launch, options, None, Some(&tracing));
+    (result, tracing.timelines.into_inner())
+}
+
+/// How a launch is traced, and the timelines so far.
+struct Tracing<'a> {
+    options: &'a TraceOptions,
+    timelines: RefCell<Vec<Timeline>>,
+}
+
+fn run_cases(
+    launch: &Launch,
+    options: &Options,
+    out: Option<&Path>,
+    tracing: Option<&Tracing<'_>>,
+) -> Result<Outcome, RunError> {
     let file = &launch.ptx_file;
     let program =
         Program::parse(&launch.ptx).map_err(|error| Failure::Ptx { file: file.clone(), error })?;
@@ -216,7 +245,7 @@ pub fn run(launch: &Launch, options: &Options, out: Option<&Path>) -> Result<Out
     let contents = launch.buffers.iter().map(initial).collect::<Result<Vec<_>, Failure>>()?;
     let mut outcome = Outcome::default();
     for (index, case) in launch.cases.iter().enumerate() {
-        let one = Run { launch, program: &program, entry, options, contents: &contents };
+        let one = Run { launch, program: &program, entry, options, contents: &contents, tracing };
         if let Err(failure) = one.case(case, out, &mut outcome) {
             return Err(RunError {
                 case: (launch.cases.len() > 1).then(|| describe(index, case)),
@@ -267,6 +296,7 @@ struct Run<'a> {
     options: &'a Options,
     /// What each buffer starts with.
     contents: &'a [Option<Vec<u8>>],
+    tracing: Option<&'a Tracing<'a>>,
 }
 
 impl Run<'_> {
@@ -291,11 +321,20 @@ impl Run<'_> {
             cluster: launch.cluster,
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
         };
-        let report = self
-            .program
-            .launch(&memory, &launch.entry, &config, &params, self.options)
-            .map_err(|fault| Failure::Fault(Box::new(fault)))?;
+        let result = match self.tracing {
+            None => self.program.launch(&memory, &launch.entry, &config, &params, self.options),
+            Some(Tracing { options, timelines }) => {
+                let entry = (launch.entry.as_str(), &config);
+                let traced = self.program.trace(&memory, entry, &params, self.options, options);
+                timelines.borrow_mut().extend(traced.1);
+                traced.0.map_err(|fault| *fault)
+            }
+        };
+        let report = result.map_err(|fault| Failure::Fault(Box::new(fault)))?;
         outcome.add(report);
+        if self.tracing.is_some_and(|tracing| tracing.options.others == Others::LeftOut) {
+            return Ok(());
+        }
         self.check(case, &memory, &addresses, out)
     }
 

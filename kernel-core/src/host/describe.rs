@@ -1,6 +1,6 @@
 //! A kernel's documentation: its parameters, instances, targets and the errors of its launches, after what the user has written.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use super::{
     CompiledInstance, Image, Outcome, Variant,
@@ -124,16 +124,16 @@ fn block(image: &Image) -> String {
     let mut text = format!("{} threads", image.warps * 32);
     let shared = most(|variant| variant.shared_bytes);
     if shared > 0 {
-        text.push_str(&format!(", {shared} bytes of dynamic shared memory"));
+        let _ = write!(text, ", {shared} bytes of dynamic shared memory");
     }
     let columns = most(|variant| variant.tensor_columns);
     if columns > 0 {
-        text.push_str(&format!(", {columns} columns of tensor memory"));
+        let _ = write!(text, ", {columns} columns of tensor memory");
     }
     let blocks: u32 = image.cluster.iter().product();
     if blocks > 1 {
         let [x, y, z] = image.cluster;
-        text.push_str(&format!(", clusters of {blocks} ({x} by {y} by {z})"));
+        let _ = write!(text, ", clusters of {blocks} ({x} by {y} by {z})");
     }
     text
 }
@@ -178,7 +178,7 @@ fn possible(host: &Host<'_>) -> Vec<(&'static str, String)> {
         }
     }
     let mapped = images.iter().flat_map(|image| mapped(image));
-    let mapped: BTreeSet<String> = mapped.map(|name| code(name)).collect();
+    let mapped: BTreeSet<String> = mapped.map(code).collect();
     if !mapped.is_empty() {
         let named = any(&mapped.into_iter().collect::<Vec<_>>());
         errors.push(("TensorMap", format!("no tensor map can describe {named}")));
@@ -189,7 +189,8 @@ fn possible(host: &Host<'_>) -> Vec<(&'static str, String)> {
             "the grid has no value, such as a division by zero".to_owned(),
         )),
         None => {
-            errors.push(("GridMissing", "no `.grid(..)` says how many blocks there are".to_owned()))
+            errors
+                .push(("GridMissing", "no `.grid(..)` says how many blocks there are".to_owned()));
         }
     }
     errors

@@ -13,6 +13,7 @@ use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Launch, Warp};
 use crate::memory::race::{Clock, Epoch, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
+use crate::trace::Through;
 
 /// One lane's share of a `cp.async`.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +128,7 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
             let (offsets, addresses) = (&offsets, &local);
             let accessed = hazards::Accessed { offsets, addresses, bytes, mask, access };
             global::race(cx, warp, (warp.guess, memory), (&accessed, None), || false)?;
+            place::global_passes(cx, (&local, bytes, mask), Through::Cache);
         }
         rest &= !done;
     }
@@ -143,6 +145,9 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
         hazards::in_flight(cx, block, &accessed)?;
         // It may write at once, and as late as the wait.
         hazards::race(cx, warp, block, &accessed)?;
+        if let Some(trace) = &mut cx.cluster.trace {
+            trace.shared(block, (op.bytes, done), 0);
+        }
         let memory = &mut cx.cluster.blocks[block].shared;
         for lane in lanes(done) {
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
@@ -281,6 +286,9 @@ fn arrive(
         }
         let seat = warp.seat();
         cx.cluster.tracked.push(Tracked { seat, copies, epoch, barrier: at, released });
+        if let Some(trace) = &mut cx.cluster.trace {
+            trace.tracks(at);
+        }
         // Who waits for the mbarrier looks again.
         cx.cluster.blocks[at.0].events += 1;
     }
@@ -304,6 +312,9 @@ pub(crate) fn land_tracked(cx: &mut Context<'_>, meant: impl Fn(&Tracked) -> boo
             put(cx, copy).map_err(|trap| trap.at(copy.pc))?;
         }
         Races::arrived(epoch, &mut released);
+        if let Some(trace) = &mut cx.cluster.trace {
+            trace.tracked(barrier);
+        }
         super::barrier::arrive_once(cx, (from as usize, barrier), &released)?;
     }
     Ok(any)

@@ -15,6 +15,7 @@ use crate::machine::{Block, Cluster, Context, Flow, Handoff, State, Warp};
 use crate::memory::access::WordMemory;
 use crate::memory::race::{Clock, Epoch, Races, Threads};
 use crate::memory::shared::SHARED_BASE;
+use crate::trace::{Over, Waits};
 
 /// The value of an operand that must be the same in every lane.
 fn uniform(warp: &Warp, slot: W, mask: u32, what: &str) -> Run<u32> {
@@ -109,6 +110,13 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         ));
     }
     let generation = barrier.generation;
+    if let Some(trace) = &mut cx.cluster.trace {
+        let waits = if matches!(op.kind, BarKind::Arrive) { Waits::No } else { Waits::Yes };
+        trace.meets((cx.block, id), waits);
+        if barrier.arrived == barrier.required {
+            trace.met((cx.block, id));
+        }
+    }
     if barrier.arrived == barrier.required {
         barrier.generation += 1;
         barrier.required = 0;
@@ -156,6 +164,9 @@ pub(crate) fn cluster_arrive(
         let detail = "a thread arrives twice at the cluster barrier without waiting between";
         return Err(Trap::new(FaultKind::BarrierDivergence, detail).lane(again.trailing_zeros()));
     }
+    if let Some(trace) = &mut cx.cluster.trace {
+        trace.arrives_at_cluster();
+    }
     warp.cluster_arrived |= mask;
     warp.cluster_generation = barrier.generation;
     barrier.arrived += mask.count_ones();
@@ -181,6 +192,9 @@ pub(crate) fn cluster_check(cx: &mut Context<'_>) {
     let barrier = &mut cx.cluster.barrier;
     if barrier.arrived > 0 && barrier.arrived >= threads {
         barrier.arrived = 0;
+        if let Some(trace) = &mut cx.cluster.trace {
+            trace.cluster_met();
+        }
         barrier.generation += 1;
         barrier.handoff.complete();
         barrier.within.values_mut().for_each(Handoff::complete);
@@ -196,7 +210,11 @@ pub(crate) fn cluster_wait(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> 
     }
     warp.cluster_arrived &= !mask;
     let generation = warp.cluster_generation;
-    if cx.cluster.barrier.generation == generation {
+    let over = if cx.cluster.barrier.generation == generation { Over::No } else { Over::Yes };
+    if let Some(trace) = &mut cx.cluster.trace {
+        trace.waits_for_cluster(over);
+    }
+    if over == Over::No {
         return Ok(Flow::Wait(State::Cluster { generation }));
     }
     cluster_met(cx, warp.threads(mask));
@@ -395,9 +413,15 @@ fn hand_on(
 /// An mbarrier was `before` until an operation on it: if that ended a phase, who waits learns what was handed on.
 fn settled(cx: &mut Context<'_>, (block, word): (usize, usize), before: u64) {
     let after = cx.cluster.blocks[block].shared.word(word).0;
+    let over = parity_of(before) != parity_of(after);
+    if let Some(trace) = &mut cx.cluster.trace
+        && over
+    {
+        trace.completes((block, word));
+    }
     let Cluster { races, blocks, .. } = cx.cluster;
     let mbarriers = &mut blocks[block].mbarriers;
-    if races.enabled() && parity_of(before) != parity_of(after) {
+    if races.enabled() && over {
         mbarriers.entry(word).or_default().complete();
     }
 }
@@ -518,6 +542,9 @@ fn one(
         shared.make_mbarrier(offset);
         let object = Object { pending: count, expected: count, tx: 0, phase: false };
         put(cx, at, object.encode());
+        if let Some(trace) = &mut cx.cluster.trace {
+            trace.made(at);
+        }
         init::made(cx, warp, at, lane_number(lane));
         cx.cluster.races.initialised((warp.threads(1 << lane), warp.pc), (at.0, offset));
         return Ok(0);
@@ -562,6 +589,9 @@ fn one(
             object.settle();
         }
     }
+    if let Some(trace) = &mut cx.cluster.trace {
+        trace.arrives(at);
+    }
     put(cx, at, object.encode());
     settled(cx, at, before);
     Ok(before)
@@ -588,6 +618,12 @@ pub(crate) fn complete_bytes(
     object.add_bytes(-i64::from(bytes))?;
     object.settle();
     put(cx, at, object.encode());
+    if let Some(trace) = &mut cx.cluster.trace {
+        trace.landed(at);
+        if before != object.phase {
+            trace.completes(at);
+        }
+    }
     let Cluster { races, blocks, .. } = cx.cluster;
     if races.enabled() {
         let arrivals = blocks[at.0].mbarriers.entry(at.1).or_default();
@@ -609,6 +645,11 @@ pub(crate) fn arrive_once(
     let before = object.phase;
     object.arrive(1)?;
     put(cx, at, object.encode());
+    if let Some(trace) = &mut cx.cluster.trace
+        && before != object.phase
+    {
+        trace.completes(at);
+    }
     let Cluster { races, blocks, .. } = cx.cluster;
     if races.enabled() {
         let arrivals = blocks[at.0].mbarriers.entry(at.1).or_default();
@@ -662,6 +703,12 @@ fn wait(
     }
     if done == 0 && blocking && warp.timeout {
         warp.time_out();
+    }
+    if let Some(trace) = &mut cx.cluster.trace {
+        match by_barrier(places, done).next() {
+            Some((at, _)) => trace.passes(at),
+            None => trace.looks(),
+        }
     }
     for ((block, word), same) in by_barrier(places, done) {
         let Cluster { races, blocks, .. } = cx.cluster;

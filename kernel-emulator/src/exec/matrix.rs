@@ -4,7 +4,7 @@
 pub(crate) mod sparse;
 
 use super::memory::hazards::{self, Accessed};
-use super::memory::{Access, addresses, banks, place, resolve};
+use super::memory::{Access, addresses, place, resolve};
 use crate::code::{
     Address, Doubles, LANES, Ldmatrix, MatrixShape, Mma, MmaKind, MmaScales, Place, Slot, Stmatrix,
     W, Words,
@@ -59,7 +59,7 @@ fn rows(
     let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
     hazards::in_flight(cx, block, &accessed)?;
     // Eight rows of 16 bytes are served at a time.
-    cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, 16, lanes);
+    place::shared_passes(cx, block, (&offsets, 16, lanes));
     Ok((block, offsets, at))
 }
 

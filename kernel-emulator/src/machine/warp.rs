@@ -326,6 +326,9 @@ impl Warp {
             };
             cx.counters.warp_instructions += 1;
             cx.counters.lane_instructions += u64::from(active.count_ones());
+            if let Some(trace) = &mut cx.cluster.trace {
+                trace.begin(self.seat(), pc, active);
+            }
             if active == 0 {
                 pc += 1;
                 continue;
@@ -600,6 +603,9 @@ impl Warp {
             there |= self.fragments.iter().filter(|f| waits(f)).fold(0, |m, f| m | f.mask);
             if needed & !there > 0 {
                 self.fragments[self.current].state = State::Members(needed);
+                if let Some(trace) = &mut cx.cluster.trace {
+                    trace.undo(self.seat());
+                }
                 return Ok(false);
             }
         }
@@ -614,6 +620,9 @@ impl Warp {
             // It counts when it is over.
             cx.counters.warp_instructions -= 1;
             cx.counters.lane_instructions -= u64::from(active.count_ones());
+            if let Some(trace) = &mut cx.cluster.trace {
+                trace.undo(self.seat());
+            }
         }
         let current = self.current;
         for (index, fragment) in self.fragments.iter_mut().enumerate() {

@@ -128,6 +128,8 @@ impl Unit {
     fn polling(&mut self, launch: &Launch<'_>) -> Polling {
         let mut polling = Polling::new();
         let mut counters = Counters::default();
+        // The rounds are run again to be looked at, and are not part of the trace.
+        let trace = self.cluster.trace.take();
         for block in 0..self.warps.len() {
             for (index, warp) in self.warps[block].iter_mut().enumerate() {
                 for fragment in 0..warp.fragments.len() {
@@ -144,6 +146,7 @@ impl Unit {
                 }
             }
         }
+        self.cluster.trace = trace;
         polling
     }
 

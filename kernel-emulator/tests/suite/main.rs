@@ -59,5 +59,6 @@ mod tensor_maps;
 mod tensor_memory;
 mod tensormap_proxy;
 mod tma;
+mod trace;
 mod wgmma;
 mod wgmma_faults;

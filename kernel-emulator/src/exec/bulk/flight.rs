@@ -115,6 +115,10 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     if cx.launch.eager() {
         write(cx, &flight)?;
     }
+    if let Some(trace) = &mut cx.cluster.trace {
+        let rows = flight.cargo.rows.iter().map(|row| (row.address, row.bytes));
+        trace.departs(cx.launch, (flight.barrier, flight.cargo.bytes()), rows);
+    }
     // Who waits for the mbarrier looks again.
     cx.cluster.blocks[flight.barrier.0].events += 1;
     cx.cluster.flights.pending.push((flight, epoch));

@@ -77,6 +77,10 @@ pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, store: Store) -> Run<
     for &Piece { offset, bytes } in &store.source {
         cx.block().shared.hold(offset, bytes, (warp.index, store.pc));
     }
+    if let Some(trace) = &mut cx.cluster.trace {
+        let rows = store.rows.iter().map(|row| (row.address, row.bytes));
+        trace.stores(cx.launch, rows);
+    }
     let group = current(warp, store.lane);
     warp.bulk.pending.push(Pending { store, group, epoch, reading: true });
     Ok(())

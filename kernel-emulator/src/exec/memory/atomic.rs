@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use super::hazards::{self, Accessed};
 use super::order::{self, Places};
 use super::place;
-use super::{Access, addresses, resolve};
+use super::{Access, addresses, banks, resolve};
 use crate::code::{Atom, AtomOp, Doubles, LANES, Order, Place, Slot};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
@@ -17,6 +17,7 @@ use crate::machine::{Context, Warp};
 use crate::memory::access::WordMemory;
 use crate::memory::{Allocation, byte_mask, spread};
 use crate::numeric::atomic::{self, IntOp};
+use crate::trace::Through;
 
 /// What an addition in f32 does with subnormal numbers.
 ///
@@ -141,6 +142,7 @@ fn narrow(
                 Access::Atomic,
             )?;
             race(cx, warp, memory, (op.order, bytes), (&offsets, addresses, done))?;
+            place::global_passes(cx, (addresses, bytes, done), Through::Write);
             order::leave(
                 cx,
                 warp,
@@ -158,6 +160,10 @@ fn narrow(
         }
         Place::Shared => {
             let (owner, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
+            if let Some(trace) = &mut cx.cluster.trace {
+                // Lanes act one after another on a word.
+                trace.shared(owner, (bytes, done), banks::conflicts(&offsets, bytes, done));
+            }
             let access = Access::Atomic;
             let accessed = Accessed { offsets: &offsets, addresses, bytes, mask: done, access };
             hazards::in_flight(cx, owner, &accessed)?;
@@ -325,6 +331,7 @@ fn wide(
             let (mut memory, offsets, done) =
                 place::allocation(cx.launch, &mut warp.guess, addresses, 16, mask, Access::Atomic)?;
             race(cx, warp, memory, (op.order, 16), (&offsets, addresses, done))?;
+            place::global_passes(cx, (addresses, 16, done), Through::Write);
             let places = Places { place, addresses, bytes: 16, mask: done };
             order::leave(cx, warp, places, (op.order, true));
             let lock = cx.launch.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,6 +10,7 @@ use crate::machine::{Context, Launch, PARAM_BASE, Warp};
 use crate::memory::access::{self, Problem, WordMemory};
 use crate::memory::local::LOCAL_BASE;
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
+use crate::trace::Through;
 
 /// Where the lanes of an instruction access memory, each as many bytes.
 #[derive(Clone, Copy)]
@@ -18,6 +19,28 @@ pub(crate) struct At<'a> {
     pub(crate) order: Order,
     pub(crate) addresses: &'a Doubles,
     pub(crate) bytes: u32,
+}
+
+/// Counts how often shared memory is accessed.
+#[inline]
+pub(crate) fn shared_passes(
+    cx: &mut Context<'_>,
+    owner: usize,
+    (offsets, bytes, mask): (&Doubles, u32, u32),
+) {
+    let conflicts = banks::conflicts(offsets, bytes, mask);
+    cx.counters.shared_bank_conflicts += conflicts;
+    if let Some(trace) = &mut cx.cluster.trace {
+        trace.shared(owner, (bytes, mask), conflicts);
+    }
+}
+
+/// Tells a trace what of global memory is accessed.
+#[inline]
+pub(crate) fn global_passes(cx: &mut Context<'_>, lanes: (&Doubles, u32, u32), how: Through) {
+    if let Some(trace) = &mut cx.cluster.trace {
+        trace.global(cx.launch, lanes, how);
+    }
 }
 
 /// Loads from one space. Returns the lanes whose bytes were all written.
@@ -38,6 +61,9 @@ pub(crate) fn load<const N: usize>(
                 let (memory, offsets, lanes) =
                     allocation(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Load)?;
                 if place != Place::Const {
+                    // A strong load asks the second-level cache.
+                    let how = if order.is_strong() { Through::Bypass } else { Through::Cache };
+                    global_passes(cx, (addresses, bytes, lanes), how);
                     let (offsets, access) = (&offsets, Access::load(order));
                     let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                     let accessed = (&accessed, order.scope);
@@ -54,7 +80,7 @@ pub(crate) fn load<const N: usize>(
             let mut rest = mask;
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Load)?;
-                cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
+                shared_passes(cx, block, (&offsets, bytes, lanes));
                 let (offsets, access) = (&offsets, Access::load(order));
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(cx, block, &accessed)?;
@@ -110,6 +136,7 @@ pub(crate) fn store<const N: usize>(
             while rest != 0 {
                 let (mut memory, offsets, lanes) =
                     allocation(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Store)?;
+                global_passes(cx, (addresses, bytes, lanes), Through::Write);
                 let (offsets, access) = (&offsets, Access::store(order));
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 let accessed = (&accessed, order.scope);
@@ -126,7 +153,7 @@ pub(crate) fn store<const N: usize>(
             let mut rest = mask;
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Store)?;
-                cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
+                shared_passes(cx, block, (&offsets, bytes, lanes));
                 let (offsets, access) = (&offsets, Access::store(order));
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(cx, block, &accessed)?;

@@ -261,6 +261,9 @@ pub(super) fn commit(
     // A commit fences what comes before it.
     cx.cluster.races.fence_tensor_before(warp.threads(1 << lane));
     cx.cluster.races.release(warp.threads(1 << lane), &mut released);
+    if let Some(trace) = &mut cx.cluster.trace {
+        barriers.iter().for_each(|at| trace.commits(*at));
+    }
     for (block, _) in &barriers {
         // Who waits for the mbarrier looks again.
         cx.cluster.blocks[*block].events += 1;
@@ -329,6 +332,9 @@ fn land(cx: &mut Context<'_>, commit: &Commit) -> Run<()> {
         if at.0 != commit.thread.block {
             let (last, pc) = (commit.last, commit.pc);
             cx.cluster.tensor.afar.push(Afar { at, agent, last, pc });
+        }
+        if let Some(trace) = &mut cx.cluster.trace {
+            trace.committed(at);
         }
         barrier::arrive_once(cx, (commit.thread.block, at), &known)?;
     }

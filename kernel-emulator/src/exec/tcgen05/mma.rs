@@ -107,6 +107,9 @@ pub(super) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorMma, lane:
         sparse: op.metadata.is_some(),
         d: d.address(),
     };
+    if let Some(trace) = &mut cx.cluster.trace {
+        trace.product(op.kind, (instruction.rows, instruction.columns));
+    }
     let (number, signature) = cx.cluster.tensor.issue(thread, work);
     let actor = Actor::Operation { number, pc: warp.pc, signature, warp: warp.index };
     for block in &blocks {
