@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use kernel_emulator::Hazards;
 
 use crate::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
@@ -216,8 +216,7 @@ fn told(found: Result<Told, String>, output: &mut dyn Write) -> io::Result<bool>
 /// Runs the command with these arguments; `name` is what the user called it by.
 pub fn run(name: &'static str, arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let words = std::iter::once(name.into()).chain(arguments);
-    let matches = Arguments::command().bin_name(name).get_matches_from(words);
-    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let arguments = Arguments::parse_from(words);
     match done(arguments.command, &mut io::stdout().lock()) {
         Ok(true) => ExitCode::SUCCESS,
         // Output that cannot be written because its reader is gone has failed as well.
