@@ -1,20 +1,6 @@
 //! What instructions cost on a device, in cycles of a multiprocessor.
 //!
-//! Sources, by the letters beside the numbers:
-//!
-//! * **G**: CUDA C++ Programming Guide, "Arithmetic Instructions": results of each kind of instruction that a multiprocessor gives in a cycle.
-//! * **H**: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking" (arXiv 2402.13499) and "Dissecting the
-//!   NVIDIA Hopper Architecture through Microbenchmarking and Multiple Level Analysis" (arXiv 2501.12084): latencies of memory, shared memory of other
-//!   blocks, `mma.sync` and `wgmma`.
-//! * **J**: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (arXiv 1804.06826): dependent arithmetic.
-//! * **W**: the architecture papers of A100, H100 and Blackwell: bandwidth, clocks and the rates of tensor cores.
-//! * **M**: measured on an H200 for Kiln: copies of 1 GiB reach 4.3 TB/s, a multiprocessor gets 64 bytes a cycle from the second-level cache, and a
-//!   TMA copy of a single row takes as long as 53 cycles of the engine.
-//! * **N**: Nsight Compute's documentation, "Memory Chart" and "L1/TEX Cache": the tag stage of the first-level cache is a unit beside its data stage.
-//! * **A**: assumed, as nothing is published: plausible, and of little weight.
-//!
-//! PTX is not what runs: ptxas renames registers, so that a move between registers costs nothing here, and makes several
-//! instructions of a division or of arithmetic on 64 bits, which have that many issue slots.
+//! The letters beside the numbers are the sources that the documentation of [`trace`](crate::trace) lists.
 
 use kernel_ptx::{Hardware, Target};
 
