@@ -9,6 +9,8 @@ use crate::code::tcgen05::Kind as Element;
 
 /// Schedulers of a multiprocessor, each of which issues one instruction a cycle.
 pub(super) const SCHEDULERS: usize = 4;
+/// Their number, for what each has a part of.
+pub(super) const PARTS: f64 = 4.0;
 /// Bytes of shared memory, or of the first-level cache, a cycle. **G**: 32 banks of 4 bytes.
 pub(super) const SHARED_BYTES: f64 = 128.0;
 /// Lines of the first-level cache that its tag stage looks up in a cycle. **N** that it is a unit, **A** its rate
@@ -102,7 +104,7 @@ impl Cost {
 
     /// f64.
     pub(super) fn double(device: &Device, slots: f64) -> Cost {
-        let busy = slots * 32.0 * SCHEDULERS as f64 / device.doubles;
+        let busy = slots * 32.0 * PARTS / device.doubles;
         Cost::new(Kind::Arithmetic, Unit::Double, [slots, busy, DOUBLE + busy - 1.0])
     }
 
@@ -122,7 +124,7 @@ impl Cost {
 
     /// `mma.sync` of so many multiplications with additions, `steps` of 32 bytes along k; `rate` as for [`Device::multiplications`].
     pub(super) fn mma(device: &Device, multiplications: f64, (rate, steps): (f64, f64)) -> Cost {
-        let busy = multiplications * SCHEDULERS as f64 / (device.mma * rate);
+        let busy = multiplications * PARTS / (device.mma * rate);
         Cost::new(Kind::Tensor, Unit::Tensor, [1.0, busy, device.mma_latency - 9.0 + 9.0 * steps])
     }
 
@@ -132,7 +134,7 @@ impl Cost {
         multiplications: f64,
         (rate, operand_bytes): (f64, f64),
     ) -> Cost {
-        let busy = multiplications * SCHEDULERS as f64 / (device.multiplications * rate);
+        let busy = multiplications * PARTS / (device.multiplications * rate);
         let busy = busy.max(operand_bytes / SHARED_BYTES);
         let cost = Cost::new(Kind::Tensor, Unit::Tensor, [1.0, busy, PRODUCT_END]);
         Cost { operand_bytes, ..cost }
