@@ -383,7 +383,9 @@ impl Queue {
             parked.sort_by_key(|unit| unit.index);
             let waiting = total.saturating_sub(launch.started.load(Relaxed));
             let fault = livelock::fault(launch, &mut parked, waiting);
-            parked.iter_mut().for_each(|unit| unit.hand_over(launch, Some(&fault)));
+            for unit in &mut parked {
+                unit.hand_over(launch, Some(&fault));
+            }
             self.fault = Some((parked[0].index, Box::new(fault)));
         }
         // None starts any more.

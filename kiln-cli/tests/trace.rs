@@ -111,17 +111,17 @@ fn a_trace_becomes_a_page_that_needs_nothing_else() {
     let folder = empty("page");
     fs::write(folder.join("t.json"), events().to_string()).expect("written");
     let text = told(&folder, &["t.json", "--html", "t.html"]);
-    // Of the time of two warps until the copy ends, 400 cycles: 120 of waits, of which each phase is one, 40 of arithmetic, 20 of stores.
+    // Of the time of two warps until they end, 160 and 20 cycles: 120 of waits for phases of one mbarrier, 40 of arithmetic, 20 of stores.
     let required = "\
 k<{{data}}>, grid 1x1x1, blocks of 64x1x1 threads, as on H200
   the traced blocks take 200 cycles
   modelled: 500 cycles, 0.25 us, for 1 blocks in 0.00 waves of 132 multiprocessors with 16 blocks each
   bound by latency: issue slots, the busiest unit, is busy 25% of the time; the longest wait of warps is `waits for mbarrier 0x400`, a.rs:9
   busy: issue slots 25%, main memory 10%
-  warps: gaps 55%, wait 30%, arithmetic 10%, global store 5%
-     30%  waits for mbarrier 0x400, a.rs:9
-     10%  add.u32, a.rs:7
-      5%  st.global.b32, a.rs:10
+  warps: wait 67%, arithmetic 22%, global store 11%
+     67%  waits for mbarrier 0x400, a.rs:9
+     22%  add.u32, a.rs:7
+     11%  st.global.b32, a.rs:10
 wrote t.html
 ";
     assert_eq!(text, required);

@@ -1,20 +1,6 @@
 //! What instructions cost on a device, in cycles of a multiprocessor.
 //!
-//! Sources, by the letters beside the numbers:
-//!
-//! * **G**: CUDA C++ Programming Guide, "Arithmetic Instructions": results of each kind of instruction that a multiprocessor gives in a cycle.
-//! * **H**: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking" (arXiv 2402.13499) and "Dissecting the
-//!   NVIDIA Hopper Architecture through Microbenchmarking and Multiple Level Analysis" (arXiv 2501.12084): latencies of memory, shared memory of other
-//!   blocks, `mma.sync` and `wgmma`.
-//! * **J**: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (arXiv 1804.06826): dependent arithmetic.
-//! * **W**: the architecture papers of A100, H100 and Blackwell: bandwidth, clocks and the rates of tensor cores.
-//! * **M**: measured on an H200 for Kiln: copies of 1 GiB reach 4.3 TB/s, a multiprocessor gets 64 bytes a cycle from the second-level cache, and a
-//!   TMA copy of a single row takes as long as 53 cycles of the engine.
-//! * **N**: Nsight Compute's documentation, "Memory Chart" and "L1/TEX Cache": the tag stage of the first-level cache is a unit beside its data stage.
-//! * **A**: assumed, as nothing is published: plausible, and of little weight.
-//!
-//! PTX is not what runs: ptxas renames registers, so that a move between registers costs nothing here, and makes several
-//! instructions of a division or of arithmetic on 64 bits, which have that many issue slots.
+//! The letters beside the numbers are the sources that the documentation of [`trace`](crate::trace) lists.
 
 use kernel_ptx::{Hardware, Target};
 
@@ -23,6 +9,8 @@ use crate::code::tcgen05::Kind as Element;
 
 /// Schedulers of a multiprocessor, each of which issues one instruction a cycle.
 pub(super) const SCHEDULERS: usize = 4;
+/// Their number, for what each has a part of.
+pub(super) const PARTS: f64 = 4.0;
 /// Bytes of shared memory, or of the first-level cache, a cycle. **G**: 32 banks of 4 bytes.
 pub(super) const SHARED_BYTES: f64 = 128.0;
 /// Lines of the first-level cache that its tag stage looks up in a cycle. **N** that it is a unit, **A** its rate
@@ -116,7 +104,7 @@ impl Cost {
 
     /// f64.
     pub(super) fn double(device: &Device, slots: f64) -> Cost {
-        let busy = slots * 32.0 * SCHEDULERS as f64 / device.doubles;
+        let busy = slots * 32.0 * PARTS / device.doubles;
         Cost::new(Kind::Arithmetic, Unit::Double, [slots, busy, DOUBLE + busy - 1.0])
     }
 
@@ -136,7 +124,7 @@ impl Cost {
 
     /// `mma.sync` of so many multiplications with additions, `steps` of 32 bytes along k; `rate` as for [`Device::multiplications`].
     pub(super) fn mma(device: &Device, multiplications: f64, (rate, steps): (f64, f64)) -> Cost {
-        let busy = multiplications * SCHEDULERS as f64 / (device.mma * rate);
+        let busy = multiplications * PARTS / (device.mma * rate);
         Cost::new(Kind::Tensor, Unit::Tensor, [1.0, busy, device.mma_latency - 9.0 + 9.0 * steps])
     }
 
@@ -146,7 +134,7 @@ impl Cost {
         multiplications: f64,
         (rate, operand_bytes): (f64, f64),
     ) -> Cost {
-        let busy = multiplications * SCHEDULERS as f64 / (device.multiplications * rate);
+        let busy = multiplications * PARTS / (device.multiplications * rate);
         let busy = busy.max(operand_bytes / SHARED_BYTES);
         let cost = Cost::new(Kind::Tensor, Unit::Tensor, [1.0, busy, PRODUCT_END]);
         Cost { operand_bytes, ..cost }

@@ -191,6 +191,6 @@ impl Drawing {
                 row[..after].iter().rev().take(2).any(holds)
             })
         };
-        any(&|piece| piece.end == at).or_else(|| any(&|piece| at <= piece.end))
+        any(&|piece| piece.end.total_cmp(&at).is_eq()).or_else(|| any(&|piece| at <= piece.end))
     }
 }

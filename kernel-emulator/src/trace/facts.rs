@@ -1,4 +1,8 @@
 //! What is known of each instruction before it runs: registers, cost and place.
+#![expect(
+    clippy::match_same_arms,
+    reason = "instructions are listed by what they are, and not by what they cost"
+)]
 
 use kernel_ptx::{Instruction, Module, Operand, Statement, results};
 
@@ -32,10 +36,7 @@ pub(super) struct Facts {
 impl Facts {
     /// The registers that have to hold something when it runs.
     pub(super) fn reads(&self) -> impl Iterator<Item = u32> + '_ {
-        let accumulators = match self.action {
-            Action::Wgmma => &self.later[..],
-            _ => &[],
-        };
+        let accumulators = if self.action == Action::Wgmma { &self.later[..] } else { &[] };
         self.uses.iter().chain(accumulators).copied()
     }
 }
@@ -220,25 +221,9 @@ fn cost(op: &Op, device: &Device) -> Cost {
             (Slot::D(_), _) | (_, Slot::D(_)) => Cost::special(1.0),
             (Slot::W(_) | Slot::Q(_) | Slot::P(_), _) => Cost::integer(1.0),
         },
-        Op::Load(load) => match load.address.place {
-            Place::Param | Place::Const => Cost::nothing(),
-            Place::Shared => Cost::memory(Kind::Shared),
-            Place::Generic | Place::Global => Cost::memory(Kind::GlobalLoad),
-            Place::Local => Cost { latency: device.first, ..Cost::memory(Kind::Local) },
-        },
-        Op::Store(store) => match store.address.place {
-            Place::Shared => Cost::memory(Kind::Shared),
-            Place::Param | Place::Const | Place::Generic | Place::Global => {
-                Cost::memory(Kind::GlobalStore)
-            }
-            Place::Local => Cost::memory(Kind::Local),
-        },
-        Op::Atom(atom) => match atom.address.place {
-            Place::Shared => Cost::memory(Kind::Shared),
-            Place::Param | Place::Const | Place::Generic | Place::Global | Place::Local => {
-                Cost::memory(Kind::GlobalStore)
-            }
-        },
+        Op::Load(op) => load(op.address.place, device),
+        Op::Store(op) => store(op.address.place),
+        Op::Atom(op) => atom(op.address.place),
         Op::Zeros(_) | Op::Ldmatrix(_) | Op::Stmatrix(_) => Cost::memory(Kind::Shared),
         Op::Isspacep { .. } | Op::Mapa { .. } | Op::CtaRank { .. } => Cost::integer(1.0),
         Op::CpAsync(op) => match op {
@@ -265,43 +250,83 @@ fn cost(op: &Op, device: &Device) -> Cost {
         Op::Movmatrix { .. } => Cost::exchange(),
         Op::Mma(mma) => mma_cost(mma.kind, mma.a.len(), device),
         Op::Wgmma(op) => wgmma_cost(op, device),
-        Op::Tcgen05(op) => match **op {
-            Tcgen05::Load(_) | Tcgen05::Store(_) => Cost::issue(Kind::TensorMemory),
-            Tcgen05::Mma(_) | Tcgen05::Copy(_) | Tcgen05::Shift { .. } => Cost::issue(Kind::Tensor),
-            Tcgen05::Alloc { .. }
-            | Tcgen05::Dealloc { .. }
-            | Tcgen05::Relinquish { .. }
-            | Tcgen05::WaitLoads
-            | Tcgen05::WaitStores
-            | Tcgen05::FenceBefore
-            | Tcgen05::FenceAfter
-            | Tcgen05::Commit { .. } => Cost::issue(Kind::Sync),
-        },
+        Op::Tcgen05(op) => tcgen05_cost(op),
         Op::Setmaxnreg { .. } | Op::WarpSync { .. } | Op::Bar(_) => Cost::issue(Kind::Sync),
         Op::ClusterArrive { .. } | Op::ClusterWait { .. } => Cost::issue(Kind::Sync),
-        Op::Mbarrier(op) => match op.kind {
-            MbarrierKind::PendingCount { .. } => Cost::integer(1.0),
-            MbarrierKind::Init { .. }
-            | MbarrierKind::Inval
-            | MbarrierKind::Arrive { .. }
-            | MbarrierKind::ExpectTx { .. }
-            | MbarrierKind::CompleteTx { .. }
-            | MbarrierKind::Wait { .. } => Cost::memory(Kind::Sync),
-        },
-        Op::Fence(fence) => match fence {
-            // Stores have to be seen in the second-level cache.
-            Fence::Threads { scope: MemoryScope::Gpu | MemoryScope::Sys, .. }
-            | Fence::MapRelease { .. }
-            | Fence::MapAcquire { .. } => Cost { latency: device.second, ..Cost::fence() },
-            Fence::Threads { scope: MemoryScope::Cta | MemoryScope::Cluster, .. }
-            | Fence::Init
-            | Fence::Proxy
-            | Fence::AsyncProxy { .. } => Cost::fence(),
-        },
+        Op::Mbarrier(op) => mbarrier(&op.kind),
+        Op::Fence(op) => fence(op, device),
         Op::Bra { .. } | Op::BrxIdx { .. } | Op::Call(_) | Op::Ret | Op::Exit => {
             Cost::issue(Kind::Control)
         }
         Op::Trap { .. } | Op::Vprintf { .. } | Op::AssertFail { .. } => Cost::issue(Kind::Control),
+    }
+}
+
+fn load(place: Place, device: &Device) -> Cost {
+    match place {
+        Place::Param | Place::Const => Cost::nothing(),
+        Place::Shared => Cost::memory(Kind::Shared),
+        Place::Generic | Place::Global => Cost::memory(Kind::GlobalLoad),
+        Place::Local => Cost { latency: device.first, ..Cost::memory(Kind::Local) },
+    }
+}
+
+fn store(place: Place) -> Cost {
+    match place {
+        Place::Shared => Cost::memory(Kind::Shared),
+        Place::Param | Place::Const | Place::Generic | Place::Global => {
+            Cost::memory(Kind::GlobalStore)
+        }
+        Place::Local => Cost::memory(Kind::Local),
+    }
+}
+
+fn atom(place: Place) -> Cost {
+    match place {
+        Place::Shared => Cost::memory(Kind::Shared),
+        Place::Param | Place::Const | Place::Generic | Place::Global | Place::Local => {
+            Cost::memory(Kind::GlobalStore)
+        }
+    }
+}
+
+fn tcgen05_cost(op: &Tcgen05) -> Cost {
+    match *op {
+        Tcgen05::Load(_) | Tcgen05::Store(_) => Cost::issue(Kind::TensorMemory),
+        Tcgen05::Mma(_) | Tcgen05::Copy(_) | Tcgen05::Shift { .. } => Cost::issue(Kind::Tensor),
+        Tcgen05::Alloc { .. }
+        | Tcgen05::Dealloc { .. }
+        | Tcgen05::Relinquish { .. }
+        | Tcgen05::WaitLoads
+        | Tcgen05::WaitStores
+        | Tcgen05::FenceBefore
+        | Tcgen05::FenceAfter
+        | Tcgen05::Commit { .. } => Cost::issue(Kind::Sync),
+    }
+}
+
+fn mbarrier(kind: &MbarrierKind) -> Cost {
+    match *kind {
+        MbarrierKind::PendingCount { .. } => Cost::integer(1.0),
+        MbarrierKind::Init { .. }
+        | MbarrierKind::Inval
+        | MbarrierKind::Arrive { .. }
+        | MbarrierKind::ExpectTx { .. }
+        | MbarrierKind::CompleteTx { .. }
+        | MbarrierKind::Wait { .. } => Cost::memory(Kind::Sync),
+    }
+}
+
+fn fence(op: &Fence, device: &Device) -> Cost {
+    match op {
+        // Stores have to be seen in the second-level cache.
+        Fence::Threads { scope: MemoryScope::Gpu | MemoryScope::Sys, .. }
+        | Fence::MapRelease { .. }
+        | Fence::MapAcquire { .. } => Cost { latency: device.second, ..Cost::fence() },
+        Fence::Threads { scope: MemoryScope::Cta | MemoryScope::Cluster, .. }
+        | Fence::Init
+        | Fence::Proxy
+        | Fence::AsyncProxy { .. } => Cost::fence(),
     }
 }
 

@@ -103,9 +103,10 @@ fn complete(timeline: &Timeline, span: &Span) -> String {
         arguments.push(format!("\"instructions\":{}", span.count));
     }
     if let Some((first, last)) = span.lines {
-        arguments.push(match first == last {
-            true => format!("\"ptx\":\"line {first}\""),
-            false => format!("\"ptx\":\"lines {first} to {last}\""),
+        arguments.push(if first == last {
+            format!("\"ptx\":\"line {first}\"")
+        } else {
+            format!("\"ptx\":\"lines {first} to {last}\"")
         });
     }
     if let Some((first, last)) = &span.source {

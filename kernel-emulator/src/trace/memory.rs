@@ -122,6 +122,7 @@ impl Footprint {
 
     /// The part of what is read, and of what is written, that main memory sees, where that many clusters run: what they have in
     /// common is fetched once, and no more than there is.
+    #[expect(clippy::cast_precision_loss, reason = "bytes of memory are far below 2^52")]
     pub(super) fn main_memory(&self, clusters: f64) -> (f64, f64) {
         let share = |unique: u64, bytes: u64, there: &BTreeMap<u64, u64>| {
             let (all, there) = (bytes as f64 * clusters, there.values().sum::<u64>() as f64);

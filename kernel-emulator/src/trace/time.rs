@@ -298,7 +298,7 @@ impl<'a> Model<'a> {
         let scheduler = self.scheduler(instance, warp);
         let multiprocessor = &mut self.multiprocessors[block];
         multiprocessor.issue[scheduler] = at + cost.slots;
-        multiprocessor.usage.issue += cost.slots / SCHEDULERS as f64;
+        multiprocessor.usage.issue += cost.slots / cost::PARTS;
         let state = &mut self.instances[instance].warps[warp];
         state.next += 1;
         state.ready = at + cost.slots;
@@ -378,10 +378,10 @@ impl<'a> Model<'a> {
                 let free = &mut multiprocessor.units[scheduler][index(unit)];
                 let start = free.max(at);
                 *free = start + busy;
-                multiprocessor.usage.tensor += busy / SCHEDULERS as f64;
+                multiprocessor.usage.tensor += busy / cost::PARTS;
                 if operand_bytes > 0.0 {
                     // Each of the four warps has a quarter of the reads of the product.
-                    let passes = operand_bytes / cost::SHARED_BYTES / SCHEDULERS as f64;
+                    let passes = operand_bytes / cost::SHARED_BYTES / cost::PARTS;
                     multiprocessor.shared = multiprocessor.shared.max(at) + passes;
                     multiprocessor.usage.shared += passes;
                 }
@@ -426,10 +426,8 @@ impl<'a> Model<'a> {
         if missed == 0 {
             return served - 1.0 + self.setting.device.first;
         }
-        let share = match issue.facts.cost.kind {
-            Kind::GlobalStore => self.setting.main_share.1,
-            _ => self.setting.main_share.0,
-        };
+        let (of_reads, of_writes) = self.setting.main_share;
+        let share = if issue.facts.cost.kind == Kind::GlobalStore { of_writes } else { of_reads };
         self.fetch(issue, served, (f64::from(missed), share))
     }
 
@@ -558,16 +556,12 @@ impl<'a> Model<'a> {
     fn contribute_later(&mut self, issue: Issue<'_>, phase: PhaseId) {
         let Issue { instance, warp, block, at, facts, .. } = issue;
         let state = &self.instances[instance].warps[warp];
-        let (lane, done, last) = match facts.action {
-            Action::CommitTensor => {
-                (LaneKey::Tensor(block), state.tensor, state.tensor - cost::PRODUCT_END)
-            }
-            _ => (LaneKey::Async(block), state.copies.open, state.copies.open),
+        let (lane, done, last) = if facts.action == Action::CommitTensor {
+            (LaneKey::Tensor(block), state.tensor, state.tensor - cost::PRODUCT_END)
+        } else {
+            (LaneKey::Async(block), state.copies.open, state.copies.open)
         };
-        let place = match done > at {
-            true => Place::of(lane, last),
-            false => Place::of(self.lane(warp), at),
-        };
+        let place = if done > at { Place::of(lane, last) } else { Place::of(self.lane(warp), at) };
         self.contribute(instance, phase, (place, done.max(at)));
     }
 

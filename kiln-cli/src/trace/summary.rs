@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::events::{Events, Span};
+use super::events::{Events, Row, Span};
 
 /// A unit that is busy for this part of the time bounds the launch.
 const BINDING: f64 = 0.6;
@@ -13,7 +13,7 @@ const BINDING: f64 = 0.6;
 const LISTED: usize = 14;
 const TOLD: usize = 5;
 
-/// Time of warps in which nothing is drawn: waits of a few cycles, and the time after a warp's end.
+/// Time in which nothing is drawn of a warp that has not ended: waits of a few cycles.
 const GAPS: &str = "gaps";
 
 /// What the warps spend time on: an instruction or a wait, at a place of the source.
@@ -27,14 +27,14 @@ pub struct Hot {
     pub place: String,
     /// Of all warps together.
     pub cycles: f64,
-    /// The same as a part of the time of all warps.
+    /// The same as a part of the time of all warps, each until its end.
     pub part: f64,
 }
 
 /// The whole of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// The time of all warps by category and, as `gaps`, that in which nothing is drawn; the largest part first.
+    /// The time of all warps, each until its end, by category and, as `gaps`, that in which nothing is drawn; the largest part first.
     pub kinds: Vec<(String, f64)>,
     /// The largest first.
     pub hot: Vec<Hot>,
@@ -47,12 +47,14 @@ pub struct Summary {
 impl Summary {
     /// Of a trace.
     pub fn of(events: &Events) -> Summary {
-        let warps: Vec<_> =
-            events.rows.iter().filter(|(_, name)| name.starts_with("warp ")).collect();
-        let all =
-            (events.end() * f64::from(u32::try_from(warps.len()).unwrap_or(u32::MAX))).max(1.0);
         let of_warp =
             |span: &&Span| events.rows.get(&span.row).is_some_and(|name| name.starts_with("warp "));
+        let mut ends: BTreeMap<Row, f64> = BTreeMap::new();
+        for span in events.spans.iter().filter(of_warp) {
+            let end = ends.entry(span.row).or_default();
+            *end = end.max(span.start + span.length);
+        }
+        let all = ends.values().sum::<f64>().max(1.0);
         let (mut kinds, mut hot) = (BTreeMap::new(), BTreeMap::new());
         for span in events.spans.iter().filter(of_warp) {
             *kinds.entry(span.kind.clone()).or_insert(0.0) += span.length;
@@ -62,7 +64,7 @@ impl Summary {
         let mut kinds: Vec<(String, f64)> =
             kinds.into_iter().map(|(kind, cycles)| (kind, cycles / all)).collect();
         let drawn: f64 = kinds.iter().map(|(_, part)| part).sum();
-        if !kinds.is_empty() && drawn < 1.0 {
+        if !kinds.is_empty() && drawn < 0.999 {
             kinds.push((GAPS.to_owned(), 1.0 - drawn));
         }
         kinds.sort_by(|a, b| b.1.total_cmp(&a.1));

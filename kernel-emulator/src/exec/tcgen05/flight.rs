@@ -262,7 +262,9 @@ pub(super) fn commit(
     cx.cluster.races.fence_tensor_before(warp.threads(1 << lane));
     cx.cluster.races.release(warp.threads(1 << lane), &mut released);
     if let Some(trace) = &mut cx.cluster.trace {
-        barriers.iter().for_each(|at| trace.commits(*at));
+        for at in &barriers {
+            trace.commits(*at);
+        }
     }
     for (block, _) in &barriers {
         // Who waits for the mbarrier looks again.

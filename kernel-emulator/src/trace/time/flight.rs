@@ -129,9 +129,10 @@ impl Model<'_> {
                 Some(Wait { until, name, from: Some(Place::of(LaneKey::Async(block), until)) })
             }
             Action::WaitBulk { keep, reads_only } => {
-                let (groups, what) = match reads_only {
-                    true => (&state.bulk_reads, "the sources of its bulk stores to be read,"),
-                    false => (&state.bulk, "its bulk stores"),
+                let (groups, what) = if reads_only {
+                    (&state.bulk_reads, "the sources of its bulk stores to be read,")
+                } else {
+                    (&state.bulk, "its bulk stores")
                 };
                 let until = groups.done(keep);
                 let name = format!("waits for {what}{}", but(keep));
