@@ -80,7 +80,7 @@ pub fn scaled(
 #[kernel(target = sm_80, warps = 1, grid = 1)]
 pub fn shapes(out: TensorMut<i32, 3>) {
     let (rows, columns) = (arange(0, 4), arange(0, 4));
-    let (a, b) = (columns.expand(0), rows.expand(1)); // y[None, :], x[:, None]
+    let (a, b) = (columns.expand(0), rows.expand(1)); // columns[None, :], rows[:, None]
     let x = b * 10 + a; // 0, 1, 2, 3, 10, 11, ..
     let y = select(a.le(b), x, 7); // tl.where(a <= b, x, 7)
     let both = join(x, y); // [4, 4, 2]
