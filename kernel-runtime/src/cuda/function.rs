@@ -221,9 +221,18 @@ fn driver_for((major, minor): (u32, u32)) -> Option<DriverVersion> {
     }
 }
 
+/// Whether `KILN_LINE_INFO` asks for machine code that names the lines of the source, as profilers and debuggers show them. What the build
+/// has assembled does not name them.
+fn with_lines() -> bool {
+    std::env::var_os("KILN_LINE_INFO").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// Loads the machine code for the GPU, if there is any. If the driver refuses it, for example code of a newer toolkit,
 /// the PTX is compiled instead.
 fn load_cubin(gpu: &Gpu, variant: &'static Variant) -> Option<sys::CUmodule> {
+    if with_lines() {
+        return None;
+    }
     let capability = gpu.properties.compute_capability;
     let fitting = variant.cubins.iter().filter(|cubin| cubin.runs_on(capability));
     // The names of one major version are in the order of their numbers.
@@ -258,27 +267,32 @@ fn load_module(
     };
     let mut errors = vec![0u8; LOG_BYTES];
     let mut remarks = vec![0u8; LOG_BYTES];
-    let mut options = [
+    let mut options = vec![
         sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
         sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         sys::CUjit_option::CU_JIT_INFO_LOG_BUFFER,
         sys::CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
     ];
     // The driver takes sizes in the place of pointers.
-    let mut values: [*mut c_void; 4] = [
+    let mut values: Vec<*mut c_void> = vec![
         errors.as_mut_ptr().cast(),
         without_provenance_mut(LOG_BYTES),
         remarks.as_mut_ptr().cast(),
         without_provenance_mut(LOG_BYTES),
     ];
+    if with_lines() {
+        options.push(sys::CUjit_option::CU_JIT_GENERATE_LINE_INFO);
+        values.push(without_provenance_mut(1));
+    }
+    let count = u32::try_from(options.len()).expect("at most five");
     let mut module = null_mut();
-    // SAFETY: the text ends with a NUL; options and values are four each, in the types that the driver
+    // SAFETY: the text ends with a NUL; options and values are `count` each, in the types that the driver
     // documents for them; both buffers have LOG_BYTES bytes and outlive the call.
     let answer = unsafe {
         sys::cuModuleLoadDataEx(
             &raw mut module,
             text.as_ptr().cast(),
-            4,
+            count,
             options.as_mut_ptr(),
             values.as_mut_ptr(),
         )
