@@ -8,7 +8,7 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
-#[allow(
+#[expect(
     clippy::cast_precision_loss,
     clippy::large_stack_arrays,
     clippy::many_single_char_names,
@@ -18,7 +18,7 @@
 mod coming;
 mod correctness;
 mod layouts;
-#[allow(clippy::cast_precision_loss, reason = "hosts make small whole numbers")]
+#[expect(clippy::cast_precision_loss, reason = "hosts make small whole numbers")]
 mod model;
 mod order;
 mod path;
