@@ -8,9 +8,17 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::large_stack_arrays,
+    clippy::many_single_char_names,
+    clippy::float_cmp,
+    reason = "hosts compare small arrays of exact numbers, and a matrix has the name that it has in a formula"
+)]
 mod coming;
 mod correctness;
 mod layouts;
+#[expect(clippy::cast_precision_loss, reason = "hosts make small whole numbers")]
 mod model;
 mod order;
 mod path;

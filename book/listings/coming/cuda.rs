@@ -199,7 +199,7 @@ pub fn main() -> kiln::Result<()> {
     assert_eq!(out[32..36], [3, 0, 9, 6]);
     assert_eq!(out[64..68], [0, 0, 3, 6]);
     assert_eq!(out[96..100], [0, 3, 9, 18]);
-    assert_eq!([out[128], out[160], out[192 + 5], out[224]], [16, 0xaaaa_aaaau32 as i32, 4, 1]);
+    assert_eq!([out[128], out[160], out[192 + 5], out[224]], [16, 0xaaaa_aaaau32.cast_signed(), 4, 1]);
 
     let x = stream.upload(&[7u8; 1500], [1500])?;
     let mut counts = stream.zeros([256])?;
@@ -227,7 +227,7 @@ pub fn main() -> kiln::Result<()> {
 
     let mut x = stream.upload(&(0u8..64).map(f32::from).collect::<Vec<f32>>(), [8, 8])?;
     tables(tables::Args { x: &mut x }).launch(&stream)?;
-    let required: Vec<f32> = (0u8..64).map(|i| f32::from((i % 8 ^ 1) * 8 + i / 8)).collect();
+    let required: Vec<f32> = (0u8..64).map(|i| f32::from(((i % 8) ^ 1) * 8 + i / 8)).collect();
     assert_eq!(x.to_vec(&stream)?, required);
 
     let stream = Device::best_for(exchange::TARGETS)?.stream()?;

@@ -8,7 +8,7 @@ pub fn copy(#[stride(_, 1)] x: Tensor<f16, 2>, out: TensorMut<f16, 2>) {
     out.tile(at, [64, 64]).store(x.tile(at, [64, 64]).load().to_layout(THREADS));
 }
 
-/// A TiledCopy: threads 16 by 8, values 1 by 8.
+/// A `TiledCopy`: threads 16 by 8, values 1 by 8.
 const THREADS: Layout = blocked([1, 8], [4, 8], [4, 1], [1, 0]);
 // ANCHOR_END: copy
 
@@ -159,6 +159,8 @@ mod fused {
 use fused::{Relu, outer};
 // ANCHOR_END: epilogue
 
+type Tiles = kiln::sched::Persistent<kiln::sched::Grouped<4>>;
+
 pub fn main() -> kiln::Result<()> {
     let stream = Device::best_for(copy::TARGETS)?.stream()?;
     let half = |x| f16::from_f32(x);
@@ -188,7 +190,6 @@ pub fn main() -> kiln::Result<()> {
 
     let (a, b) = (stream.full([100], -0.5f32)?, stream.full([200], 2.0f32)?);
     let mut product = stream.full([100, 200], 9.0f32)?;
-    type Tiles = kiln::sched::Persistent<kiln::sched::Grouped<4>>;
     outer::<Tiles, Relu>(outer::Args { a: &a, b: &b, c: &mut product }).launch(&stream)?;
     assert_eq!(product.to_vec(&stream)?, [0.0; 20000]);
 
