@@ -136,7 +136,7 @@ fn every_listing_and_every_result_is_on_a_page() {
 }
 
 fn is_picture(link: &str) -> bool {
-    Path::new(link).extension().is_some_and(|ending| ending == "svg")
+    Path::new(link).extension().is_some_and(|ending| ending == "svg" || ending == "png")
 }
 
 /// The targets of links and pictures outside of code: `[text](target)`.

@@ -130,9 +130,12 @@ impl Events {
             let number = |name: &str| model[name].as_f64().unwrap_or_default();
             let _ = writeln!(
                 text,
-                "  modelled: {cycles:.0} cycles, {:.2} us, for {} blocks in {:.2} waves of {} multiprocessors with {} blocks each",
+                "  modelled: {cycles:.0} cycles, {:.2} us, for {} in {:.2} waves of {} multiprocessors with {} blocks each",
                 number("microseconds"),
-                model["blocks"],
+                match model["blocks"].as_u64() {
+                    Some(1) => "1 block".to_owned(),
+                    Some(_) | None => format!("{} blocks", model["blocks"]),
+                },
                 number("waves"),
                 model["multiprocessors"],
                 model["resident blocks"]

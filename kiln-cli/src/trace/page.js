@@ -408,7 +408,7 @@ function head() {
   const facts = [`traced: ${cycles(end)} cycles`];
   if (model) {
     facts.unshift(`modelled: ${cycles(model.microseconds)} us (${cycles(Math.round(model.cycles))} cycles) on ${launch.device}`);
-    facts.push(`${model.blocks.toLocaleString("en")} blocks in ${Number(model.waves.toPrecision(2))} waves, ${model["resident blocks"]} at once on each of ${model.multiprocessors} multiprocessors, ${model.registers} registers a thread`);
+    facts.push(`${model.blocks.toLocaleString("en")} ${model.blocks === 1 ? "block" : "blocks"} in ${Number(model.waves.toPrecision(2))} waves, ${model["resident blocks"]} at once on each of ${model.multiprocessors} multiprocessors, ${model.registers} registers a thread`);
   } else if (launch.device) facts.unshift(`as on ${launch.device}`);
   if (launch.grid) facts.push(`grid ${launch.grid}, ${launch.block} threads`);
   if (launch.cluster && launch.cluster !== "1x1x1") facts.push(`clusters of ${launch.cluster}`);
