@@ -1,8 +1,8 @@
 //! A launch as a timeline: what the warps, the copies and the tensor cores of some blocks do when, in modelled cycles.
 //!
-//! The emulator runs one warp after another, so its own order says nothing about time. While it runs, it records what the traced blocks do, and a
-//! model of a multiprocessor then gives each step a time: an instruction issues when its operands are there, its scheduler has a slot and its unit is
-//! free; what waits for a barrier continues when the last arrival or copy is there that it waits for.
+//! The emulator runs one warp after another, so its own order says nothing about time. While it runs, it records what the traced blocks do,
+//! and a model of a multiprocessor then gives each step a time: an instruction issues when its operands are there, its scheduler has a slot
+//! and its unit is free; what waits for a barrier continues when the last arrival or copy is there that it waits for.
 //!
 //! ```
 //! use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program, TraceOptions};
@@ -50,7 +50,7 @@
 //! | second-level cache | 64 bytes a cycle for each multiprocessor, latency 263 | M, H |
 //! | main memory | 2460 bytes a cycle, which all busy multiprocessors share; latency 479 | M, H |
 //! | TMA and bulk copies | 53 of the engine at least, 170 more than a load | M, H |
-//! | `wgmma`, `tcgen05` in 16 bits | 2048, 4096 multiplications and additions a cycle (`tcgen05`: on a B200); 16 until the result is there | W, H |
+//! | `wgmma`, `tcgen05` in 16 bits | 2048, 4096 (on a B200) multiplications and additions a cycle; 16 until the result is there | W, H |
 //! | `mma.sync` in 16 bits | 1270 multiplications and additions a cycle; latency 33 | W, H |
 //! | `tcgen05.ld` and `.st` | latency 30, a register of 32 lanes a cycle | A |
 //! | barrier of a block; of a cluster | 20; 190 from the last arrival | A; H |
@@ -58,23 +58,25 @@
 //!
 //! Products of other types have the rates of their width. Sources:
 //!
-//! * **G**: CUDA C++ Programming Guide, "Arithmetic Instructions": results of each kind of instruction that a multiprocessor gives in a cycle.
-//! * **H**: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking" (arXiv 2402.13499) and "Dissecting the
-//!   NVIDIA Hopper Architecture through Microbenchmarking and Multiple Level Analysis" (arXiv 2501.12084): latencies of memory, shared memory of other
-//!   blocks, `mma.sync` and `wgmma`.
+//! * **G**: CUDA C++ Programming Guide, "Arithmetic Instructions": results of each kind of instruction that a multiprocessor gives in a
+//!   cycle.
+//! * **H**: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking" (arXiv 2402.13499) and
+//!   "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking and Multiple Level Analysis" (arXiv 2501.12084): latencies of
+//!   memory, shared memory of other blocks, `mma.sync` and `wgmma`.
 //! * **J**: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (arXiv 1804.06826): dependent arithmetic.
-//! * **M**: measured on an H200 for Kiln: copies of 1 GiB reach 4.3 TB/s, a multiprocessor gets 64 bytes a cycle from the second-level cache, and a
-//!   TMA copy of a single row takes as long as 53 cycles of the engine.
-//! * **N**: Nsight Compute's documentation, "Memory Chart" and "L1/TEX Cache": the tag stage of the first-level cache is a unit beside its data stage.
+//! * **M**: measured on an H200 for Kiln: copies of 1 GiB reach 4.3 TB/s, a multiprocessor gets 64 bytes a cycle from the second-level
+//!   cache, and a TMA copy of a single row takes as long as 53 cycles of the engine.
+//! * **N**: Nsight Compute's documentation, "Memory Chart" and "L1/TEX Cache": the tag stage of the first-level cache is a unit beside its
+//!   data stage.
 //! * **W**: the architecture papers of A100, H100 and Blackwell: bandwidth, clocks and the rates of tensor cores.
 //! * **A**: assumed, as nothing is published: plausible, and of little weight.
 //!
 //! PTX is not what runs: ptxas renames registers, so that a move between registers costs nothing here, and makes several
-//! instructions of a division or of arithmetic on 64 bits, which have that many issue slots. How many registers a thread has, and so how many blocks
-//! fit on a multiprocessor, is estimated from the values that are live at once, unless `.maxnreg` or `setmaxnreg` says.
+//! instructions of a division or of arithmetic on 64 bits, which have that many issue slots. How many registers a thread has, and so how
+//! many blocks fit on a multiprocessor, is estimated from the values that are live at once, unless `.maxnreg` or `setmaxnreg` says.
 //!
-//! Not modelled: the launch itself, some 3 us; latencies that grow under load; the instruction cache; conflicts in the register file; a clock that
-//! falls under load; and what blocks on different multiprocessors take from each other in the second-level cache. So
+//! Not modelled: the launch itself, some 3 us; latencies that grow under load; the instruction cache; conflicts in the register file; a
+//! clock that falls under load; and what blocks on different multiprocessors take from each other in the second-level cache. So
 //! [`Model::cycles`] is for comparing instances of one kernel, and not a prediction.
 
 use std::collections::BTreeSet;

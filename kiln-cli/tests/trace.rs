@@ -43,7 +43,10 @@ fn refused(within: &Path, arguments: &[&str]) -> String {
 /// A trace of two warps: an mbarrier's phase that a copy completes, and a wait that it ends.
 fn events() -> Value {
     let name = |pid: u64, tid: u64, name: &str| json!({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": name}});
-    let span = |tid: u64, name: &str, kind: &str, [ts, dur]: [u32; 2], line: &str| json!({"ph": "X", "name": name, "cat": kind, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": {"ptx": "line 3", "source": line}});
+    let span = |tid: u64, name: &str, kind: &str, [ts, dur]: [u32; 2], line: &str| {
+        let args = json!({"ptx": "line 3", "source": line});
+        json!({"ph": "X", "name": name, "cat": kind, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": args})
+    };
     json!({
         "traceEvents": [
             {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "block (0, 0, 0)"}},

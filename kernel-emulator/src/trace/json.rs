@@ -35,7 +35,8 @@ pub(super) fn write(timeline: &Timeline) -> String {
             let (process, thread) = thread(timeline, end);
             let at = number(end.2);
             events.add(&format!(
-                "{{\"ph\":\"{phase}\"{more},\"name\":\"completes\",\"cat\":\"completes\",\"id\":{id},\"pid\":{process},\"tid\":{thread},\"ts\":{at}}}"
+                "{{\"ph\":\"{phase}\"{more},\"name\":\"completes\",\"cat\":\"completes\",\"id\":{id},\"pid\":{process},\
+                 \"tid\":{thread},\"ts\":{at}}}"
             ));
         }
     }
@@ -155,7 +156,8 @@ fn about(timeline: &Timeline) -> String {
         let busy = model.busy.iter().map(|(name, part)| format!("\"{name}\":{}", number(*part)));
         let busy: Vec<String> = busy.collect();
         parts.push(format!(
-            "\"model\":{{\"cycles\":{},\"microseconds\":{},\"cycles of a block\":{},\"blocks\":{},\"multiprocessors\":{},\"resident blocks\":{},\"registers\":{},\"waves\":{},\"busy\":{{{}}}}}",
+            "\"model\":{{\"cycles\":{},\"microseconds\":{},\"cycles of a block\":{},\"blocks\":{},\"multiprocessors\":{},\
+             \"resident blocks\":{},\"registers\":{},\"waves\":{},\"busy\":{{{}}}}}",
             number(model.cycles),
             number(model.microseconds),
             number(model.block_cycles),

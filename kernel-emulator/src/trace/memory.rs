@@ -1,7 +1,7 @@
 //! What of its global memory a traced block has to fetch.
 //!
-//! The first-level cache is modelled by its lines of 128 bytes, of which each sector of 32 bytes is fetched by itself; the line that came first
-//! goes first. Stores go through to the second-level cache and do not fill it.
+//! The first-level cache is modelled by its lines of 128 bytes, of which each sector of 32 bytes is fetched by itself; the line that came
+//! first goes first. Stores go through to the second-level cache and do not fill it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

@@ -16,7 +16,8 @@ use crate::program::LaunchConfig;
 
 /// Steps that the model gives a time to at most, for the copies of a cluster together.
 const MOST_STEPS: usize = 1 << 24;
-/// Clusters one after the other on a multiprocessor that are modelled, for each that is resident; of more the last ones are taken to go on so.
+/// Clusters one after the other on a multiprocessor that are modelled, for each that is resident; of more the last ones are taken to go on
+/// so.
 const ROUNDS: usize = 3;
 /// How far a wait that never ended is drawn beyond everything else, as a part of that.
 const BEYOND: f64 = 0.08;
@@ -40,7 +41,8 @@ pub struct Model {
     pub registers: u32,
     /// How often all multiprocessors are filled.
     pub waves: f64,
-    /// The parts of the time in which issue slots, tensor cores, shared memory, the second-level cache's port and the share of main memory are busy.
+    /// The parts of the time in which issue slots, tensor cores, shared memory, the second-level cache's port and the share of main memory
+    /// are busy.
     pub busy: [(&'static str, f64); 5],
 }
 

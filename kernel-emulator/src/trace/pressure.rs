@@ -1,7 +1,7 @@
 //! How many registers a thread needs, estimated: the most values of an entry that are live at once.
 //!
-//! ptxas decides it and says so only when it runs. Values that it gets from the constant bank need none, moves share one, and it takes some more for
-//! addresses; so the estimate is for the number of blocks that fit on a multiprocessor, and for nothing finer.
+//! ptxas decides it and says so only when it runs. Values that it gets from the constant bank need none, moves share one, and it takes some
+//! more for addresses; so the estimate is for the number of blocks that fit on a multiprocessor, and for nothing finer.
 
 use kernel_ptx::Target;
 
@@ -13,8 +13,8 @@ const BESIDE: u32 = 12;
 /// The most that a thread can have.
 const MOST: u32 = 255;
 
-/// Numbers of warps on a multiprocessor for which ptxas was seen to save registers, where that takes no more than [`SAVED`]: of thirteen kernels
-/// that need 103 registers or so, for 256 threads, it gave 80, and so on.
+/// Numbers of warps on a multiprocessor for which ptxas was seen to save registers, where that takes no more than [`SAVED`]: of thirteen
+/// kernels that need 103 registers or so, for 256 threads, it gave 80, and so on.
 const WARPS: [u32; 6] = [8, 16, 24, 32, 48, 64];
 /// The most that it saves: as a factor.
 const SAVED: f64 = 1.3;

@@ -1,8 +1,9 @@
 //! When each step happens: a model of the multiprocessors of one cluster, on which copies of the traced cluster run.
 //!
 //! A warp issues its steps in order, each as soon as the registers that it reads are there, its scheduler has a slot, and the unit
-//! is free. Shared memory, the second-level cache, main memory, the copy engine and the tensor cores are queues: each serves one request after the
-//! other at its rate, and a result is there a latency after it was served. What waits for a phase continues when the last contribution to it is there.
+//! is free. Shared memory, the second-level cache, main memory, the copy engine and the tensor cores are queues: each serves one request
+//! after the other at its rate, and a result is there a latency after it was served. What waits for a phase continues when the last
+//! contribution to it is there.
 //!
 //! Of all warps that can issue, the one comes first that could issue first; of several, the one of the oldest block with the lowest number.
 
@@ -395,8 +396,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Shared memory is accessed so many times: when the result is there. What a `cp.async` writes comes `from` later on, and takes its turn
-    /// with what is issued now, so that nothing waits for what is not there.
+    /// Shared memory is accessed so many times: when the result is there. What a `cp.async` writes comes `from` later on, and takes its
+    /// turn with what is issued now, so that nothing waits for what is not there.
     fn shared(&mut self, issue: Issue<'_>, from: f64, (passes, remote): (u32, bool)) -> f64 {
         let multiprocessor = &mut self.multiprocessors[issue.block];
         let passes = f64::from(passes);
@@ -431,8 +432,8 @@ impl<'a> Model<'a> {
         self.fetch(issue, served, (f64::from(missed), share))
     }
 
-    /// Bytes come from, or go to, the second-level cache, and a share of them main memory: when they are there. Requests queue in the order of
-    /// issue; `served` is when whoever asks is done with its own part.
+    /// Bytes come from, or go to, the second-level cache, and a share of them main memory: when they are there. Requests queue in the order
+    /// of issue; `served` is when whoever asks is done with its own part.
     fn fetch(&mut self, issue: Issue<'_>, served: f64, (bytes, share): (f64, f64)) -> f64 {
         let device = self.setting.device;
         let multiprocessor = &mut self.multiprocessors[issue.block];

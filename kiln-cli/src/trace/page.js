@@ -250,13 +250,17 @@ function spanAt(px, py) {
 function about(span) {
   const [process, row] = trace.rows[span[ROWI]];
   const marks = trace.marks.filter((mark) => mark[0] === span[ROWI] && inside(mark[1], span)).map((mark) => mark[2]);
-  const ends = (arrow, at) => { const found = byRow[arrow[at]].find((other) => other !== span && inside(arrow[at + 1], other)); return `${trace.rows[arrow[at]].join(", ")}${found ? `: ${text(found[NAME])}` : ""}`; };
+  const ends = (arrow, at) => {
+    const found = byRow[arrow[at]].find((other) => other !== span && inside(arrow[at + 1], other));
+    return trace.rows[arrow[at]].join(", ") + (found ? `: ${text(found[NAME])}` : "");
+  };
   const arrows = trace.arrows.filter((arrow) => touches(arrow, span));
   const by = arrows.filter((arrow) => arrow[2] === span[ROWI] && inside(arrow[3], span)).map((arrow) => `ended by ${ends(arrow, 0)}`);
   const on = arrows.filter((arrow) => arrow[0] === span[ROWI] && inside(arrow[1], span)).map((arrow) => `ends a wait of ${ends(arrow, 2)}`);
   return {
     name: text(span[NAME]),
-    facts: `${process}, ${row}: ${text(span[KIND])}, ${cycles(span[LENGTH])} cycles, from ${cycles(span[START])} to ${cycles(finish(span))}`,
+    facts: `${process}, ${row}: ${text(span[KIND])}, ${cycles(span[LENGTH])} cycles, `
+      + `from ${cycles(span[START])} to ${cycles(finish(span))}`,
     more: [text(span[MORE]), ...by.slice(0, 3), ...on.slice(0, 3), ...marks].filter(Boolean).join("\n"),
   };
 }
@@ -265,8 +269,10 @@ function tell(span) {
   const details = element("details");
   if (!span) {
     const help = document.createElement("p");
-    help.textContent = "Point at a span to see what it is, click to keep it. Drag to move, turn the wheel to zoom; over the names the wheel scrolls. "
-      + "Keys: arrow keys move and choose a row, n and p go to its next and previous span, + and - zoom, f zooms to the span, 0 shows everything.";
+    help.textContent = "Point at a span to see what it is, click to keep it. Drag to move, turn the wheel to zoom; "
+      + "over the names the wheel scrolls. "
+      + "Keys: arrow keys move and choose a row, n and p go to its next and previous span, "
+      + "+ and - zoom, f zooms to the span, 0 shows everything.";
     details.replaceChildren(help);
     return;
   }
@@ -364,7 +370,8 @@ function row(by) {
 }
 canvas.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const size = view.to - view.from, middle = chosen && inside((view.from + view.to) / 2, chosen) ? chosen[START] : (view.from + view.to) / 2;
+  const size = view.to - view.from, centre = (view.from + view.to) / 2;
+  const middle = chosen && inside(centre, chosen) ? chosen[START] : centre;
   const keys = {
     ArrowLeft: () => move(-size / 6), ArrowRight: () => move(size / 6), ArrowUp: () => row(-1), ArrowDown: () => row(1),
     "+": () => zoom(0.7, middle), "=": () => zoom(0.7, middle), "-": () => zoom(1.4, middle), "0": fit, Home: fit,
@@ -384,7 +391,8 @@ element("arrows").addEventListener("change", draw);
 function find(wanted) {
   search = wanted.trim().toLowerCase();
   const found = search ? trace.spans.filter(isFound) : [];
-  element("found").textContent = search ? `${found.length} spans, ${cycles(found.reduce((sum, span) => sum + span[LENGTH], 0))} cycles` : "";
+  const sum = found.reduce((all, span) => all + span[LENGTH], 0);
+  element("found").textContent = search ? `${found.length} spans, ${cycles(sum)} cycles` : "";
   draw();
   return found;
 }
@@ -408,13 +416,16 @@ function head() {
   const facts = [`traced: ${cycles(end)} cycles`];
   if (model) {
     facts.unshift(`modelled: ${cycles(model.microseconds)} us (${cycles(Math.round(model.cycles))} cycles) on ${launch.device}`);
-    facts.push(`${model.blocks.toLocaleString("en")} ${model.blocks === 1 ? "block" : "blocks"} in ${Number(model.waves.toPrecision(2))} waves, ${model["resident blocks"]} at once on each of ${model.multiprocessors} multiprocessors, ${model.registers} registers a thread`);
+    facts.push(`${model.blocks.toLocaleString("en")} ${model.blocks === 1 ? "block" : "blocks"} in ${Number(model.waves.toPrecision(2))} waves`);
+    facts.push(`${model["resident blocks"]} at once on each of ${model.multiprocessors} multiprocessors`);
+    facts.push(`${model.registers} registers a thread`);
   } else if (launch.device) facts.unshift(`as on ${launch.device}`);
   if (launch.grid) facts.push(`grid ${launch.grid}, ${launch.block} threads`);
   if (launch.cluster && launch.cluster !== "1x1x1") facts.push(`clusters of ${launch.cluster}`);
   element("facts").textContent = facts.join(" · ");
   element("bound").textContent = bound || "";
-  element("fault").textContent = [launch.fault, trace.cut && "A traced block did more than is recorded: the timeline ends early."].filter(Boolean).join("\n");
+  const early = "A traced block did more than is recorded: the timeline ends early.";
+  element("fault").textContent = [launch.fault, trace.cut && early].filter(Boolean).join("\n");
   for (const [kind, part] of kinds.filter(([kind]) => KINDS[kind])) {
     const piece = make("div", element("kinds"), "", kind);
     piece.style.width = 100 * part + "%";
@@ -434,7 +445,8 @@ function head() {
     entry.setAttribute("aria-pressed", "false");
     entry.addEventListener("click", () => {
       focused = focused === kind ? null : kind;
-      for (const other of element("legend").querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === entry && focused === kind));
+      const all = element("legend").querySelectorAll("button");
+      for (const other of all) other.setAttribute("aria-pressed", String(other === entry && focused === kind));
       draw();
     });
   }
@@ -447,7 +459,9 @@ function head() {
     make("td", step, place);
     const go = () => {
       const bare = place.replace(/^PTX /, "ptx: ");
-      choose(trace.spans.find((span) => text(span[KIND]) === kind && text(span[MORE]).includes(bare) && trace.rows[span[ROWI]][1].startsWith("warp ")) || null);
+      const isStep = (span) => text(span[KIND]) === kind && text(span[MORE]).includes(bare)
+        && trace.rows[span[ROWI]][1].startsWith("warp ");
+      choose(trace.spans.find(isStep) || null);
     };
     step.addEventListener("click", go);
     step.addEventListener("keydown", (event) => { if (event.key === "Enter") go(); });
