@@ -12,18 +12,19 @@ fn documentation(attr: TokenStream, source: &str) -> String {
     let said = output.tokens.to_string();
     assert!(!said.contains("compile_error"), "{said}");
     let file: syn::File = syn::parse2(output.tokens).expect("what is generated is Rust");
-    let mut functions = file.items.iter().filter_map(|item| match item {
-        syn::Item::Fn(item) if item.sig.ident == function.sig.ident => Some(item),
-        _ => None,
+    let mut functions = file.items.iter().filter_map(|item| {
+        let syn::Item::Fn(item) = item else { return None };
+        (item.sig.ident == function.sig.ident).then_some(item)
     });
     let attrs = &functions.next().expect("a function makes the launch").attrs;
-    let texts = attrs.iter().filter_map(|attr| match &attr.meta {
-        syn::Meta::NameValue(syn::MetaNameValue {
-            path,
-            value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }),
-            ..
-        }) if path.is_ident("doc") => Some(text.value()),
-        _ => None,
+    let texts = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| {
+        let syn::Meta::NameValue(syn::MetaNameValue { value, .. }) = &attr.meta else {
+            return None;
+        };
+        let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = value else {
+            return None;
+        };
+        Some(text.value())
     });
     texts.collect::<Vec<_>>().join("\n")
 }

@@ -33,6 +33,9 @@ pub(super) const CLUSTER: f64 = 190.0;
 const FENCE: f64 = 16.0;
 /// From the start of a block to its first instruction. **A**
 pub(super) const BLOCK_START: f64 = 300.0;
+/// Between the starts of two blocks of a grid, on any multiprocessors. Of an H200: 131072 blocks of one warp that add 128 numbers take
+/// 81.69 us (`benches/results/modelled.md`). **M**
+pub(super) const BLOCK_INTERVAL: f64 = 1.09;
 /// What a TMA or bulk copy takes longer than a load. **H**
 pub(super) const TMA: f64 = 170.0;
 /// Cycles of the engine for one TMA or bulk copy at least. **M**

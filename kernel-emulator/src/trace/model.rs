@@ -211,11 +211,13 @@ impl Context<'_> {
             last / count(modelled as u64)
         };
         let left = count((here - modelled.min(here)) as u64);
-        let cycles = cost::BLOCK_START + last.max(timed.drained) + left * rate;
-        let Usage { issue, tensor, shared, cache, main } = timed.usage;
-        let part = |busy: f64| (busy / last.max(1.0)).min(1.0);
         let own = timed.last.iter().copied().fold(0.0, f64::max);
         let blocks = cluster_blocks(self.traced.config);
+        let started = count(clusters * u64::from(blocks)) * cost::BLOCK_INTERVAL;
+        let ended = (last.max(timed.drained) + left * rate).max(started + own);
+        let cycles = cost::BLOCK_START + ended;
+        let Usage { issue, tensor, shared, cache, main } = timed.usage;
+        let part = |busy: f64| (busy / last.max(1.0)).min(1.0);
         Model {
             cycles,
             microseconds: cycles / (self.device.clock * 1000.0),

@@ -242,6 +242,20 @@ fn a_trace_changes_nothing_and_is_the_same_each_time() {
     assert!(texts[1..].iter().all(|text| *text == texts[0]));
 }
 
+/// 131072 blocks of one warp take 81.69 us on an H200 at 1.755 GHz (`benches/results/modelled.md`), whatever they do: 143366 cycles.
+#[test]
+fn a_grid_takes_as_long_as_its_blocks_take_to_start() {
+    let bench = Bench::new(&entry(1, SETUP));
+    let data = bench.upload(&[0]);
+    let config = LaunchConfig::new([131_072, 1, 1], [32, 1, 1]);
+    let options = TraceOptions { others: Others::LeftOut, ..TraceOptions::default() };
+    let options = TraceOptions { device: Some("sm_90a".to_owned()), ..options };
+    let (_, timeline) = traced(&bench, (&config, &[data]), (&Options::default(), &options));
+    let cycles = timeline.model.expect("it ends").cycles;
+    // The measured time is rounded to 0.01 us, and has the latency of the first block and of the last.
+    assert!((142_500.0..144_000.0).contains(&cycles), "{cycles}");
+}
+
 #[test]
 fn blocks_that_are_not_traced_may_be_left_out() {
     let (bench, config, data) = blocks();

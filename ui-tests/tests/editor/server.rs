@@ -1,6 +1,7 @@
 //! rust-analyzer as an editor starts it: a process that is asked in the Language Server Protocol, version 3.17.
 
 use std::{
+    fmt::Write as _,
     collections::HashMap,
     io::{self, BufRead, BufReader, Write as _},
     path::Path,
@@ -195,7 +196,7 @@ pub(crate) fn address(file: &Path) -> String {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             address.push(char::from(byte));
         } else {
-            address.push_str(&format!("%{byte:02X}"));
+            let _ = write!(address, "%{byte:02X}");
         }
     }
     address
