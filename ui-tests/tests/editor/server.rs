@@ -1,8 +1,8 @@
 //! rust-analyzer as an editor starts it: a process that is asked in the Language Server Protocol, version 3.17.
 
 use std::{
-    fmt::Write as _,
     collections::HashMap,
+    fmt::Write as _,
     io::{self, BufRead, BufReader, Write as _},
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},

@@ -525,7 +525,10 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
 pub(crate) fn of_tensor(name: &str) -> Option<Advice> {
     Some(match name {
         "data_ptr" | "as_ptr" | "as_mut_ptr" | "data" => ("", ".ptr()"),
-        "shape" | "size" | "len" => ("", ".dim(0)"),
+        "shape" | "size" | "len" => (
+            "each axis has an extent; of several axes, their product is the number of elements",
+            ".dim(0)",
+        ),
         "window" | "slice" | "partition" | "local_tile" => ("", ".tile([i, j], [64, 64])"),
         "strides" => ("", ".stride(0)"),
         "at" | "get" | "index" => (

@@ -222,6 +222,7 @@ impl Builder<'_> {
             _ => None,
         };
         let x = self.written(&Val::Value(tile));
+        let mut why = None;
         let help = if name.name == "mean" {
             let of = x.unwrap_or_default();
             let (sums, count) = match axis {
@@ -231,6 +232,9 @@ impl Builder<'_> {
                     shape.iter().map(|extent| u64::from(*extent)).product(),
                 ),
             };
+            why = Some(format!(
+                "{count} elements are those of the tile; where a window reaches past its tensor, the tensor's extents say how many count"
+            ));
             format!("{of}{sums} / {}", self.whole_number(&count.to_string(), self.num(tile)))
         } else {
             let x = x.unwrap_or_else(|| "x".to_owned());
@@ -239,7 +243,14 @@ impl Builder<'_> {
                 "let e = ({x} - {x}.max({axis}).expand({axis})).exp(); e / e.sum({axis}).expand({axis})"
             )
         };
-        self.no_such(&Val::Value(tile), name, help)
+        let what = self.describe(&Val::Value(tile));
+        let headline = format!("{what} has no method `{}`", name.name);
+        let diagnostic = Code::NotAFunction.at(name.loc, headline);
+        let diagnostic = match why {
+            Some(why) => diagnostic.why(why),
+            None => diagnostic,
+        };
+        self.report(diagnostic.help(help))
     }
 
     /// Reports a method that does not exist, and what is written instead.
