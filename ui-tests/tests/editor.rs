@@ -139,9 +139,9 @@ fn methods_of_a_tile_are_completed(editor: &mut Editor) -> Result<(), String> {
     editor.offers(&text, &["sum", "max", "exp", "reshape", "expand", "cast", "to_layout"])
 }
 
-/// `lod` is no method of a window, and `nothing` no name: the compiler refuses the kernel before it knows a type.
+/// `fetch` is no method of a window, and `nothing` no name: the compiler refuses the kernel before it knows a type.
 fn names_are_completed_beside_an_unknown_one(editor: &mut Editor) -> Result<(), String> {
-    let wrong = "    let y = b.tile(at, [N]).lod() + nothing;\n";
+    let wrong = "    let y = b.tile(at, [N]).fetch() + nothing;\n";
     let of_tensors = kernel(&format!("{wrong}    let z = b.$0;\n"));
     editor.offers(&of_tensors, &["tile", "dim", "stride", "tile_rows"])?;
     let names = kernel(&format!("{wrong}    let z = b$0;\n"));
