@@ -118,7 +118,7 @@ fn a_trace_becomes_a_page_that_needs_nothing_else() {
     let required = "\
 k<{{data}}>, grid 1x1x1, blocks of 64x1x1 threads, as on H200
   the traced blocks take 200 cycles
-  modelled: 500 cycles, 0.25 us, for 1 blocks in 0.00 waves of 132 multiprocessors with 16 blocks each
+  modelled: 500 cycles, 0.25 us, for 1 block in 0.00 waves of 132 multiprocessors with 16 blocks each
   bound by latency: issue slots, the busiest unit, is busy 25% of the time; the longest wait of warps is `waits for mbarrier 0x400`, a.rs:9
   busy: issue slots 25%, main memory 10%
   warps: wait 67%, arithmetic 22%, global store 11%
