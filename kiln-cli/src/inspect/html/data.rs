@@ -2,7 +2,7 @@
 //!
 //! A page has `kernels`, `sources` (name, and lines from the first that any kernel needs) and `pictures` (SVG by key) or `files` (files
 //! of pictures by key). A kernel is what
-//! [`json`] says of it, and `title`, `heat` (for each file and line the instructions of PTX and machine code), `code` (`ptx`
+//! [`mod@json`] says of it, and `title`, `heat` (for each file and line the instructions of PTX and machine code), `code` (`ptx`
 //! and `sass`, blocks of a file, a line and text), `tiles` (line, statement, cost), `layout_list` (name, bases, key of the picture or null),
 //! `conversion_list` (line, tile, names of both layouts, cost, key) and
 //! `memory` (lines about shared memory).
