@@ -137,6 +137,12 @@ pub struct Hardware {
     pub blocks_per_multiprocessor: u32,
     /// The most blocks of a cluster; 1 where there are no clusters.
     pub blocks_per_cluster: u32,
+    /// Multiplications of 16-bit elements, with sums in f32, that the tensor cores of a multiprocessor do in a cycle. These and the bandwidth
+    /// are from NVIDIA's papers "A100 Tensor Core GPU Architecture", "Ada GPU Architecture", "H100 Tensor Core GPU Architecture" and "RTX
+    /// Blackwell GPU Architecture", and the data sheets of the H200 and the B200: rates of the whole GPU, by its multiprocessors and its clock.
+    pub products_per_cycle: u32,
+    /// Bandwidth of the GPU's memory, in GB/s.
+    pub memory_gigabytes_per_second: u32,
 }
 
 /// What came with Ada.
@@ -171,6 +177,8 @@ const FAMILY_100: Hardware = Hardware {
     threads_per_multiprocessor: 2048,
     blocks_per_multiprocessor: 32,
     blocks_per_cluster: 16,
+    products_per_cycle: 4096,
+    memory_gigabytes_per_second: 8000,
 };
 
 /// Generations without a row, and the one with a row whose multiprocessors have as much shared memory.
@@ -192,6 +200,8 @@ impl Hardware {
             threads_per_multiprocessor: 2048,
             blocks_per_multiprocessor: 32,
             blocks_per_cluster: 1,
+            products_per_cycle: 1024,
+            memory_gigabytes_per_second: 2039,
         },
         Hardware {
             target: Target { sm: 89, features: Features::Common },
@@ -206,6 +216,8 @@ impl Hardware {
             threads_per_multiprocessor: 1536,
             blocks_per_multiprocessor: 24,
             blocks_per_cluster: 1,
+            products_per_cycle: 256,
+            memory_gigabytes_per_second: 1008,
         },
         Hardware {
             target: Target::SM_90A,
@@ -221,6 +233,8 @@ impl Hardware {
             blocks_per_multiprocessor: 32,
             // "Thread Block Clusters": more than 8 has to be asked for; an H200 holds 16.
             blocks_per_cluster: 16,
+            products_per_cycle: 2048,
+            memory_gigabytes_per_second: 4800,
         },
         FAMILY_100,
         Hardware {
@@ -235,7 +249,7 @@ impl Hardware {
             ],
             ..FAMILY_100
         },
-        // That it has no `kind::i8`, ptxas 13.5 says. A B300 is taken to have the multiprocessors of a B200.
+        // That it has no `kind::i8`, ptxas 13.5 says. A B300 is taken to have the multiprocessors and the memory of a B200.
         Hardware {
             target: Target { sm: 103, features: Features::Specific },
             name: "sm_103a",
@@ -265,6 +279,8 @@ impl Hardware {
             blocks_per_multiprocessor: 24,
             // "Thread Block Clusters": as many as every GPU with clusters has. That this one has more is not written.
             blocks_per_cluster: 8,
+            products_per_cycle: 256,
+            memory_gigabytes_per_second: 1792,
         },
     ];
 

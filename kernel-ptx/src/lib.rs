@@ -45,6 +45,7 @@
 //!   have it. [`form`] finds the row of an instruction, [`Module::validate`] checks a module against
 //!   the table, [`Module::minimum_version`] says which version it needs.
 //! - [`examples`] makes instructions from the rows, for an assembler to judge the table by.
+//! - [`occupancy`] says how many blocks of a kernel a multiprocessor of a [`Hardware`] row holds.
 //!
 //! The order of the modifiers is that of the manual in what a compiler should write; [`form`] takes
 //! words in any order, as assemblers do, and only types and state spaces in the order of the row.
@@ -54,6 +55,7 @@
 mod hardware;
 mod inst;
 mod module;
+pub mod occupancy;
 mod parse;
 mod print;
 mod target;

@@ -1,6 +1,6 @@
 //! `kiln inspect`: what the compiler and the assembler made of kernels, from what `KILN_DUMP` wrote.
 //!
-//! [`dump`] reads the files. [`kernel`] has the figures that the PTX shows, [`ptxas`] those of the assembler, [`occupancy`] what a
+//! [`dump`] reads the files. [`kernel`] has the figures that the PTX shows, [`ptxas`] those of the assembler, [`gpus`] what a
 //! multiprocessor holds, [`loops`] what instructions of loops do, [`ideal`] how long they take at
 //! least, [`conversions`] which layouts are converted, [`order`] what is proven, [`source`] and [`sass`] code by the lines it comes from. [`report`] puts
 //! them together; [`text`], [`code`], [`json`] and [`html`] tell them. [`layouts`](mod@layouts) tells what a dump says of layouts.
@@ -12,13 +12,13 @@ pub mod class;
 pub mod code;
 pub mod conversions;
 pub mod dump;
+pub mod gpus;
 pub mod html;
 pub mod ideal;
 pub mod json;
 pub mod kernel;
 pub mod layouts;
 pub mod loops;
-pub mod occupancy;
 pub mod order;
 pub mod products;
 pub mod ptxas;

@@ -170,7 +170,8 @@ fn json() -> Result<(), Failed> {
             "offset [1] [2] [4] [8] [16] [32] [64] -> [128]".into(),
         ),
         // 128 threads read 4 bytes each, of 13.4 in a cycle; 4 warps issue 6 instructions, each on a scheduler of its own.
-        (&kernel["loops"][0]["ideal"]["memory_cycles"], 38.21.into()),
+        // 4 bytes of each of 128 threads, of an A100: 512 / (2039 / 108 / 1.41) = 38.238.
+        (&kernel["loops"][0]["ideal"]["memory_cycles"], 38.24.into()),
         (&kernel["loops"][0]["ideal"]["issue_cycles"], 6.0.into()),
         (&kernel["loops"][0]["ideal"]["others_room"], Value::Null),
         (&kernel["ptxas_us"], Value::Null),

@@ -151,8 +151,6 @@ pub(super) struct Device {
     pub(super) hardware: &'static Hardware,
     /// In GHz, under load. **W**; of an H200 **M**
     pub(super) clock: f64,
-    /// Bytes of main memory a cycle, for all multiprocessors together, at nine tenths of the peak. **W**; of an H200 **M**
-    pub(super) memory_bytes: f64,
     /// Bytes of the second-level cache a cycle, for each multiprocessor. **M**
     pub(super) cache_bytes: f64,
     /// Latency of the first-level cache, of shared memory, of the second-level cache and of main memory. **H**
@@ -179,11 +177,11 @@ impl Device {
     pub(super) fn of(name: &str) -> Device {
         let target = Target::parse(name).unwrap_or(Target::SM_90A);
         let hardware = target.hardware();
+        let multiplications = f64::from(hardware.products_per_cycle);
         let hopper = Device {
             model: hardware.model,
             hardware,
             clock: 1.755,
-            memory_bytes: 2460.0,
             cache_bytes: 64.0,
             first: 40.0,
             shared: 29.0,
@@ -191,7 +189,7 @@ impl Device {
             main: 479.0,
             remote: 180.0,
             doubles: 64.0,
-            multiplications: 2048.0,
+            multiplications,
             mma: 1270.0,
             mma_latency: 33.0,
             first_bytes: 256 * 1024,
@@ -199,48 +197,41 @@ impl Device {
         match hardware.target.sm {
             ..=88 => Device {
                 clock: 1.41,
-                memory_bytes: 1300.0,
                 first: 38.0,
                 second: 262.0,
                 main: 466.0,
                 doubles: 32.0,
-                multiplications: 1024.0,
-                mma: 1024.0,
+                mma: multiplications,
                 mma_latency: 25.0,
                 first_bytes: 192 * 1024,
                 ..hopper
             },
             89 => Device {
                 clock: 2.52,
-                memory_bytes: 360.0,
                 first: 43.0,
                 shared: 30.0,
                 second: 273.0,
                 main: 541.0,
                 doubles: 2.0,
-                multiplications: 256.0,
-                mma: 256.0,
+                mma: multiplications,
                 first_bytes: 128 * 1024,
                 ..hopper
             },
             90..=99 => hopper,
-            100..=119 => Device {
-                clock: 1.85,
-                memory_bytes: 3890.0,
-                multiplications: 4096.0,
-                mma: 1024.0,
-                ..hopper
-            },
+            100..=119 => Device { clock: 1.85, mma: 1024.0, ..hopper },
             120.. => Device {
                 clock: 2.41,
-                memory_bytes: 670.0,
                 doubles: 2.0,
-                multiplications: 256.0,
-                mma: 256.0,
+                mma: multiplications,
                 first_bytes: 128 * 1024,
                 ..hopper
             },
         }
+    }
+
+    /// Bytes of main memory a cycle, for all multiprocessors together: nine tenths of the peak. **W**; of an H200 **M**
+    pub(super) fn memory_bytes(&self) -> f64 {
+        0.9 * f64::from(self.hardware.memory_gigabytes_per_second) / self.clock
     }
 
     /// Cycles of the tensor cores for a `tcgen05.mma` in one multiprocessor.

@@ -2,7 +2,10 @@
 
 use std::sync::PoisonError;
 
-use kernel_ptx::Directive;
+use kernel_ptx::{
+    Directive,
+    occupancy::{self, Block},
+};
 
 use super::cost::{self, Device};
 use super::drawing::{Drawing, LaneKey, Place};
@@ -150,16 +153,14 @@ fn resident(traced: &Traced<'_>, device: &Device, registers: u32) -> usize {
     let Traced { config, entry, .. } = *traced;
     let threads = config.block.iter().product::<u32>().max(1);
     let shared = entry.static_shared_bytes + config.dynamic_shared_bytes;
-    let hardware = device.hardware;
-    // Registers are allocated to warps, 8 a thread at a time.
-    let by_registers = hardware.registers_per_multiprocessor
-        / (registers.max(1).next_multiple_of(8) * threads.next_multiple_of(32));
-    let blocks = (hardware.threads_per_multiprocessor / threads)
-        .min(hardware.blocks_per_multiprocessor)
-        .min(hardware.shared_bytes_per_multiprocessor / (shared + 1024))
-        .min(by_registers)
-        .max(1);
-    blocks as usize
+    // Tensor memory is allocated while the kernel runs, and is not known here.
+    let block = Block {
+        threads,
+        registers: Some(registers),
+        shared_bytes: shared.into(),
+        tensor_columns: 0,
+    };
+    occupancy::of(&block, device.hardware).blocks.max(1) as usize
 }
 
 impl Context<'_> {
@@ -188,7 +189,7 @@ impl Context<'_> {
             device: &self.device,
             facts: &self.facts,
             registers: self.registers,
-            main_bytes: self.device.memory_bytes / count(busy),
+            main_bytes: self.device.memory_bytes() / count(busy),
             main_share: record.footprint.main_memory(count(clusters)),
             resident,
             clusters: modelled,

@@ -3,89 +3,55 @@
 //! All three are cycles of a multiprocessor for an iteration of one block whose warps all run the loop. In an ideal product, the tensor
 //! cores take longest and everything else happens meanwhile; in an ideal loop without products, global memory does.
 
-use kernel_ptx::Hardware;
+use kernel_ptx::{Hardware, occupancy};
 
 use super::loops::Loop;
-use super::occupancy;
 use super::products::Operands;
 
 /// The schedulers of a multiprocessor, each of which issues an instruction of a warp in a cycle (CUDA C++ Programming Guide, "Hardware
 /// Multithreading" and the sections on multiprocessors of each compute capability).
 const SCHEDULERS: f64 = 4.0;
 
-/// What a multiprocessor does in a cycle at most.
+/// How the rates of a GPU's tensor cores go together, beside what [`Hardware`] says.
 struct Rates {
     model: &'static str,
-    /// Multiplications and additions of dense products with accumulators of 32 bits, by their operands; 0 if there are no such products.
-    tf32: u32,
-    half: u32,
+    /// The clock for which the papers state rates.
+    gigahertz: f64,
+    /// Dense products of these operands for each of 16-bit ones, with sums of 32 bits; 0 if there are no such products.
     float8: u32,
     int8: u32,
     float4: u32,
-    /// Its share of the bandwidth of the GPU's memory, in bytes: the bandwidth by the multiprocessors and by the clock for which the
-    /// rates of products are stated.
-    bytes: f64,
 }
 
-/// From NVIDIA's papers "A100 Tensor Core GPU Architecture", "Ada GPU Architecture", "H100 Tensor Core GPU Architecture" and "RTX Blackwell GPU
-/// Architecture" (tables of full specifications), and the data sheets of the H200 and the B200: rates of the whole GPU, by its multiprocessors
-/// and its clock.
+/// From the papers that [`Hardware::products_per_cycle`] names: rates of the whole GPU, by its multiprocessors and its clock.
 const RATES: [Rates; 5] = [
-    // 312 TFLOP/s of binary16 and 2039 GB/s, 108 multiprocessors at 1.41 GHz.
-    Rates { model: "A100", tf32: 1024, half: 2048, float8: 0, int8: 4096, float4: 0, bytes: 13.4 },
-    // 165 TFLOP/s and 1008 GB/s, 128 at 2.52 GHz.
-    Rates {
-        model: "RTX 4090",
-        tf32: 256,
-        half: 512,
-        float8: 1024,
-        int8: 2048,
-        float4: 0,
-        bytes: 3.1,
-    },
-    // 989 TFLOP/s and 4800 GB/s, 132 at 1.83 GHz.
-    Rates {
-        model: "H200",
-        tf32: 2048,
-        half: 4096,
-        float8: 8192,
-        int8: 8192,
-        float4: 0,
-        bytes: 19.9,
-    },
-    // 2250 TFLOP/s and 8000 GB/s, 148 at 1.86 GHz.
-    Rates {
-        model: "B200",
-        tf32: 4096,
-        half: 8192,
-        float8: 16384,
-        int8: 16384,
-        float4: 32768,
-        bytes: 29.1,
-    },
-    // 209.5 TFLOP/s and 1792 GB/s, 170 at 2.41 GHz.
-    Rates {
-        model: "RTX 5090",
-        tf32: 256,
-        half: 512,
-        float8: 1024,
-        int8: 2048,
-        float4: 4096,
-        bytes: 4.4,
-    },
+    Rates { model: "A100", gigahertz: 1.41, float8: 0, int8: 2, float4: 0 },
+    Rates { model: "RTX 4090", gigahertz: 2.52, float8: 2, int8: 4, float4: 0 },
+    Rates { model: "H200", gigahertz: 1.83, float8: 2, int8: 2, float4: 0 },
+    Rates { model: "B200", gigahertz: 1.856, float8: 2, int8: 2, float4: 4 },
+    Rates { model: "RTX 5090", gigahertz: 2.407, float8: 2, int8: 4, float4: 8 },
 ];
 
 impl Rates {
-    fn of(&self, operands: Operands) -> Option<f64> {
+    /// Multiplications and additions of a multiprocessor in a cycle.
+    fn of(&self, operands: Operands, hardware: &Hardware) -> Option<f64> {
+        // A multiplication and an addition.
+        let half = 2 * hardware.products_per_cycle;
         let rate = match operands {
-            Operands::Tf32 => self.tf32,
-            Operands::Half => self.half,
-            Operands::Float8 => self.float8,
-            Operands::Int8 => self.int8,
-            Operands::Float4 => self.float4,
+            Operands::Tf32 => half / 2,
+            Operands::Half => half,
+            Operands::Float8 => half * self.float8,
+            Operands::Int8 => half * self.int8,
+            Operands::Float4 => half * self.float4,
             Operands::Other => 0,
         };
         (rate > 0).then_some(f64::from(rate))
+    }
+
+    /// A multiprocessor's share of the bandwidth of the GPU's memory, in bytes a cycle.
+    fn bytes(&self, hardware: &Hardware) -> f64 {
+        let gigahertz = f64::from(hardware.multiprocessors) * self.gigahertz;
+        f64::from(hardware.memory_gigabytes_per_second) / gigahertz
     }
 }
 
@@ -135,12 +101,12 @@ pub fn of(one: &Loop, threads: u32, hardware: &Hardware) -> Option<Ideal> {
         _ => None,
     };
     let has_products = one.others_of_product().is_some();
-    let rate = one.work.operands.and_then(|operands| rates.of(operands));
+    let rate = one.work.operands.and_then(|operands| rates.of(operands, hardware));
     let tensor =
         if has_products { flops.zip(rate).map(|(flops, rate)| flops / rate) } else { Some(0.0) };
     let of_threads = as_float(one.work.bytes_of_thread) * f64::from(threads);
     let bytes = one.work.bytes_of_block.map(|of_block| of_threads + as_float(of_block));
-    let memory = bytes.map(|bytes| bytes / rates.bytes);
+    let memory = bytes.map(|bytes| bytes / rates.bytes(hardware));
     // A scheduler has a warp at least.
     let of_scheduler = (warps / SCHEDULERS).max(1.0);
     let issue = as_float(one.mix.all() as u64) * of_scheduler;
@@ -212,25 +178,23 @@ mod tests {
         );
     }
 
-    /// The rates are those of the whole GPU that the data sheets state, in TFLOP/s and GB/s.
+    /// The rates are those of the whole GPU that the data sheets state, in TFLOP/s.
     #[test]
     fn rates_are_those_of_data_sheets() {
         let sheets = [
-            ("A100", 312.0, 2039.0, 108, 1.41),
-            ("RTX 4090", 165.2, 1008.0, 128, 2.52),
-            ("H200", 989.4, 4800.0, 132, 1.83),
-            ("B200", 2250.0, 8000.0, 148, 1.856),
-            ("RTX 5090", 209.5, 1792.0, 170, 2.407),
+            ("A100", 312.0),
+            ("RTX 4090", 165.2),
+            ("H200", 989.4),
+            ("B200", 2250.0),
+            ("RTX 5090", 209.5),
         ];
-        for (model, tera_flops, giga_bytes, multiprocessors, giga_hertz) in sheets {
-            let multiprocessors: u32 = multiprocessors;
+        for (model, tera_flops) in sheets {
             let rates = RATES.iter().find(|rates| rates.model == model).expect("a row");
             let row = Hardware::ROWS.iter().find(|row| row.model == model).expect("a GPU");
-            assert_eq!(row.multiprocessors, multiprocessors);
-            let cycles = f64::from(multiprocessors) * giga_hertz;
-            let flops = f64::from(rates.half) * cycles / 1e3;
-            assert!((flops / tera_flops - 1.0).abs() < 0.01, "{model}: {flops}");
-            assert!((rates.bytes * cycles / giga_bytes - 1.0).abs() < 0.02, "{model}");
+            let half = rates.of(Operands::Half, row).expect("every GPU has it");
+            let flops = half * f64::from(row.multiprocessors) * rates.gigahertz / 1e3;
+            // Clocks are stated with three digits.
+            assert!((flops / tera_flops - 1.0).abs() < 0.005, "{model}: {flops}");
         }
     }
 }

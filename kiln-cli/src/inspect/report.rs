@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kernel_ptx::{Function, Module, parse};
 
 use super::dump::{Dump, Label};
+use super::gpus;
 use super::kernel::Figures;
 use super::layouts::Dumped;
 use super::loops::{self, Loop};
-use super::occupancy::{self, Block, Occupancy};
 use super::order;
 use super::ptxas::{self, Assembled, Usage};
 use super::sass;
 use super::source::{self, Listing, Roots, Source};
 use super::tools::Tools;
+use kernel_ptx::occupancy::{self, Block, Occupancy};
 
 /// The kernels, and what could not be read.
 #[derive(Debug, Default)]
@@ -201,8 +202,8 @@ fn kernel(
     let tensor_columns = figures.tensor_columns;
     let occupancy = figures.threads.into_iter().flat_map(|threads| {
         let block = Block { threads, registers, shared_bytes, tensor_columns };
-        let gpus = occupancy::gpus(figures.target).into_iter();
-        gpus.map(move |gpu| (occupancy::name(gpu), occupancy::of(&block, gpu)))
+        let shown = gpus::gpus(figures.target).into_iter();
+        shown.map(move |gpu| (gpus::name(gpu), occupancy::of(&block, gpu)))
     });
     let stem = dump.file.file_stem().unwrap_or_default().to_string_lossy();
     let lines = super::kernel::instructions(function).map(|instruction| instruction.line);

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::occupancy::Occupancy;
 use super::order;
 use super::report::{Kernel, Report};
 use super::tools::HOW;
+use kernel_ptx::occupancy::Occupancy;
 
 const INFALLIBLE: &str = "a String takes everything";
 
@@ -51,7 +51,7 @@ pub fn table(report: &Report) -> String {
 pub fn gpus(report: &Report) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for row in kernel_ptx::Hardware::ROWS {
-        let name = super::occupancy::name(row);
+        let name = super::gpus::name(row);
         let mut all = report.kernels.iter().flat_map(|kernel| &kernel.occupancy);
         if !names.contains(&name) && all.any(|(other, _)| *other == name) {
             names.push(name);
@@ -111,7 +111,7 @@ fn held(occupancy: &Occupancy, are_registers_known: bool) -> String {
 
 /// What there is no room for on the GPU that the target is made for.
 pub fn limit(kernel: &Kernel) -> Option<String> {
-    let own = super::occupancy::name(kernel.figures.target.hardware());
+    let own = super::gpus::name(kernel.figures.target.hardware());
     let (_, occupancy) = kernel.occupancy.iter().find(|(name, _)| *name == own)?;
     let limits: Vec<&str> = occupancy.limits.iter().map(|limit| limit.text()).collect();
     Some(limits.join(", "))
