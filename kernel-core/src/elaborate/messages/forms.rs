@@ -66,9 +66,7 @@ impl Builder<'_> {
                     return self.written_out(value, name, vals.first());
                 }
                 if let Some(help) = self.said_of_tile(value, &name.name, vals) {
-                    let headline = format!("{} has no method `{}`", self.describe(val), name.name);
-                    let diagnostic = Code::NotAFunction.at(name.loc, headline);
-                    return self.report(written.instead(diagnostic, &help));
+                    return self.report(written.instead(self.no_such(val, name), &help));
                 }
             } else if ty.barrier().is_some_and(|barrier| barrier.ring)
                 && signatures::is_barrier_method(&name.name)
@@ -84,7 +82,8 @@ impl Builder<'_> {
                 return self.report(Code::NotAFunction.at(name.loc, headline).help(help));
             }
             if name.name == "bytes" && tables.len() > 1 {
-                return self.no_such(val, name, "block_bytes".to_owned());
+                let diagnostic = self.no_such(val, name).help("block_bytes");
+                return self.report(diagnostic);
             }
         }
         if matches!(val, Val::Optional(_)) {
@@ -105,14 +104,12 @@ impl Builder<'_> {
         vals: &[Val],
         known: impl Iterator<Item = &'static str>,
     ) -> Val {
-        let what = self.describe(val);
         let names = if let Val::Struct(item) = val {
             self.method_names(&item.def)
         } else {
             known.map(str::to_owned).collect()
         };
-        let mut diagnostic =
-            Code::NotAFunction.at(name.loc, format!("{what} has no method `{}`", name.name));
+        let mut diagnostic = self.no_such(val, name);
         if let Val::Value(value) = val
             && self.memory_of(*value).is_some()
             && signatures::is_tile_method(&name.name)
@@ -243,21 +240,17 @@ impl Builder<'_> {
                 "let e = ({x} - {x}.max({axis}).expand({axis})).exp(); e / e.sum({axis}).expand({axis})"
             )
         };
-        let what = self.describe(&Val::Value(tile));
-        let headline = format!("{what} has no method `{}`", name.name);
-        let diagnostic = Code::NotAFunction.at(name.loc, headline);
-        let diagnostic = match why {
+        let diagnostic = self.no_such(&Val::Value(tile), name).help(help);
+        self.report(match why {
             Some(why) => diagnostic.why(why),
             None => diagnostic,
-        };
-        self.report(diagnostic.help(help))
+        })
     }
 
-    /// Reports a method that does not exist, and what is written instead.
-    pub(crate) fn no_such(&mut self, val: &Val, name: &Segment, help: String) -> Val {
+    /// Says that a method does not exist.
+    pub(crate) fn no_such(&self, val: &Val, name: &Segment) -> Diagnostic {
         let what = self.describe(val);
-        let headline = format!("{what} has no method `{}`", name.name);
-        self.report(Code::NotAFunction.at(name.loc, headline).help(help))
+        Code::NotAFunction.at(name.loc, format!("{what} has no method `{}`", name.name))
     }
 
     /// The diagnostic with an advice, in which `x` stands for this value, which is loaded if it is in memory, and `y` or `lo`, and `z` or
