@@ -20,6 +20,7 @@ mod image;
 mod instances;
 mod offered;
 mod threads;
+mod times;
 mod unread;
 
 use image::{Around, relative, targets};
@@ -35,6 +36,8 @@ pub struct Options {
     /// How many threads may compile instances, the caller's among them; only the caller if there is no number. What is compiled does
     /// not depend on it.
     pub threads: Option<NonZero<usize>>,
+    /// Also give how long each phase of each variant took, among the dumps: nanoseconds since any moment, as the caller's clock has them.
+    pub clock: Option<fn() -> u64>,
 }
 
 /// Makes machine code for some devices of a PTX text, given its target, on any thread. It is a part of the world outside; an error says
@@ -72,6 +75,21 @@ pub enum Phase {
     Lower,
     /// From the module to its text: the last part of each variant.
     Print,
+}
+
+impl Phase {
+    /// Its name in a dump.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Build => "build",
+            Phase::Verify => "verify",
+            Phase::Schedule => "schedule",
+            Phase::Explore => "explore",
+            Phase::Layouts => "layouts",
+            Phase::Lower => "lower",
+            Phase::Print => "print",
+        }
+    }
 }
 
 /// Compiles a `#[kernel(attr)] fn`.
@@ -471,7 +489,7 @@ fn build_kernels(
         }
     }
     let places = locations.places();
-    let around = Around { places: &places, options, watch, row: 0 };
+    let around = Around { places: &places, options, watch, row: 0, times: None };
     let mut all = Vec::new();
     for (_, kernel) in kernels() {
         if kernel.attr.unreadable {

@@ -13,7 +13,7 @@ struct Given {
 }
 
 fn given(source: &str, threads: Option<NonZero<usize>>) -> Given {
-    let options = Options { dump: true, assemble: Some(assemble), threads };
+    let options = Options { dump: true, assemble: Some(assemble), threads, clock: None };
     let output = if let Ok(mut function) = syn::parse_str::<syn::ItemFn>(source) {
         let attr = function.attrs.remove(0).meta;
         let attr = attr.require_list().expect("arguments").tokens.clone();
@@ -75,6 +75,35 @@ fn images_dumps_and_failures_are_in_the_order_of_the_text() {
     assert!(
         given.failures.len() > 3 && given.failures.iter().all(|one| one.starts_with("sm_90a: "))
     );
+}
+
+#[test]
+fn a_clock_gives_the_time_of_each_phase() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let clock = || CALLS.fetch_add(1, Ordering::Relaxed);
+    let options = Options { dump: true, clock: Some(clock), ..Options::default() };
+    let source = "fn copy(x: Tensor<f32, 1>, y: TensorMut<f32, 1>) {
+        y.tile([0], [64]).store(x.tile([0], [64]).load());
+    }";
+    let function = syn::parse_str(source).expect("the source is Rust");
+    let attr = quote::quote!(target = sm_80, warps = 1, grid = 1);
+    let output = compile_function(attr, &function, &Surroundings::default(), options);
+    let times: Vec<_> = output.dumps.iter().filter(|(name, _)| name.ends_with(".times")).collect();
+    let variants = output.dumps.iter().filter(|(name, _)| name.ends_with(".ptx")).count();
+    assert_eq!(times.len(), variants);
+    for (name, text) in times {
+        let lines = text.lines().map(|line| line.split_once(' ').expect("a name and a number"));
+        let phases: Vec<&str> = lines.clone().map(|(phase, _)| phase).collect();
+        let all = ["build", "verify", "schedule", "explore", "layouts", "lower", "print"];
+        assert_eq!(phases, all, "{name}");
+        // Each phase reads the clock once; the invariants hold after building and after layouts.
+        for (phase, time) in lines {
+            let required = if phase == "verify" { "2" } else { "1" };
+            assert_eq!(time, required, "{name}: {phase}");
+        }
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod surroundings;
 
 use kernel_core::{Options, Output};
 use proc_macro::TokenStream;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Compiles a function, or the marked functions of a module, to PTX while the crate is built.
 ///
@@ -70,7 +72,13 @@ pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 fn options(dump: bool) -> Options {
     let threads = std::thread::available_parallelism().ok();
-    Options { dump, assemble: cubin::assemble(), threads }
+    Options { dump, assemble: cubin::assemble(), threads, clock: Some(nanoseconds) }
+}
+
+/// Nanoseconds since the first call.
+fn nanoseconds() -> u64 {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The arguments, with the name of the crate if the package has another name for it.

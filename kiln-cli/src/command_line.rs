@@ -127,11 +127,14 @@ enum Command {
     /// `KILN_DUMP=DIR cargo build` writes every stage of every kernel that it compiles to DIR. Without an option, a table has a row for each
     /// kernel, instance, target and variant. Registers and spills come from ptxas, which `KILN_PTXAS` names, or which is in `CUDA_HOME`,
     /// `CUDA_PATH` or PATH.
-    #[command(group(clap::ArgGroup::new("shown").args(["layouts", "order", "loops", "ptx", "sass"])))]
+    #[command(group(clap::ArgGroup::new("shown").args(["layouts", "order", "loops", "times", "ptx", "sass"])))]
     Inspect {
         /// Show what the instructions of each loop do, in classes, and how many there are for each tensor-core instruction.
         #[arg(long)]
         loops: bool,
+        /// Show how long the compiler took for each variant, phase by phase, and ptxas after it.
+        #[arg(long)]
+        times: bool,
         /// Show the PTX below the lines of the source that it comes from.
         #[arg(long)]
         ptx: bool,
@@ -270,9 +273,22 @@ fn done(command: Command, output: &mut dyn Write) -> io::Result<bool> {
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }
-        Command::Inspect { loops, ptx, sass, layouts, order, only, source, json, html, paths } => {
+        Command::Inspect {
+            loops,
+            times,
+            ptx,
+            sass,
+            layouts,
+            order,
+            only,
+            source,
+            json,
+            html,
+            paths,
+        } => {
             let views = [
                 (loops, View::Loops),
+                (times, View::Times),
                 (ptx, View::Code(Language::Ptx)),
                 (sass, View::Code(Language::Sass)),
                 (layouts, View::Files(Shown::Layouts)),

@@ -27,6 +27,7 @@ pub mod sass;
 pub mod shared;
 pub mod source;
 pub mod text;
+pub mod times;
 pub mod tools;
 
 pub use code::Language;
@@ -145,6 +146,8 @@ pub enum View {
     Table,
     /// What the instructions of loops do.
     Loops,
+    /// How long the compiler took, phase by phase.
+    Times,
     /// Code by lines of the source.
     Code(Language),
     /// What files of a stage say, one after the other.
@@ -194,6 +197,7 @@ pub fn run(command: &Inspect) -> Result<Told, String> {
     }
     let text = match command.view {
         View::Loops => code::loops(&report),
+        View::Times => times::table(&report),
         View::Code(language) => code::listing(&report, language),
         View::Table | View::Files(_) => text::table(&report),
     };

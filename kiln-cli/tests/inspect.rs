@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         trial("the_table_has_a_row_for_each_variant", table),
         trial("kernels_are_chosen_by_their_names", chosen),
         trial("loops_say_what_their_instructions_do", loops),
+        trial("times_are_those_of_phases", times),
         trial("ptx_stands_below_its_source", ptx),
         trial("json_has_the_documented_fields", json),
         trial("a_page_holds_source_code_and_layouts", html),
@@ -125,6 +126,29 @@ fn loops() -> Result<(), Failed> {
     )
 }
 
+fn times() -> Result<(), Failed> {
+    let text = text(View::Times)?;
+    let head = row(&text, "together")?;
+    let of = |words: &str, phase: &str| -> Result<String, Failed> {
+        let at = head.iter().position(|name| name == phase).ok_or("no such phase")?;
+        let cells = row(&text, words)?;
+        // Cells are separated by two spaces where they are as wide as the column.
+        cells.get(at).cloned().ok_or_else(|| text.clone().into())
+    };
+    // 2.5 + 0.04 + 0.01 + 0.012 + 0.8 + 0.13 + 0.008 milliseconds.
+    for (phase, required) in [("build", "2.500"), ("layouts", "0.800"), ("together", "3.500")] {
+        let actual = of("aligned", phase)?;
+        if actual != required {
+            return Err(format!("{phase}: required {required}, actual {actual} in\n{text}").into());
+        }
+    }
+    // Nothing was written of this variant.
+    if of("general", "together")? != "?" {
+        return Err(text.into());
+    }
+    Ok(())
+}
+
 fn ptx() -> Result<(), Failed> {
     let text = text(View::Code(Language::Ptx))?;
     required(
@@ -174,6 +198,8 @@ fn json() -> Result<(), Failed> {
         (&kernel["loops"][0]["ideal"]["memory_cycles"], 38.24.into()),
         (&kernel["loops"][0]["ideal"]["issue_cycles"], 6.0.into()),
         (&kernel["loops"][0]["ideal"]["others_room"], Value::Null),
+        (&kernel["compile_ns"]["layouts"], 800_000.into()),
+        (&document["kernels"][1]["compile_ns"], Value::Null),
         (&kernel["ptxas_us"], Value::Null),
         (&kernel["loops"][0]["instructions"]["integer"], 3.into()),
         (&kernel["loops"][0]["first_line"], 6.into()),

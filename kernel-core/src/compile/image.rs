@@ -1,6 +1,6 @@
 //! A kernel for one target: its variants, from the built kernel to PTX.
 
-use super::{Options, Phase, Watch, instances::Left, plain};
+use super::{Options, Phase, Watch, instances::Left, plain, times::Times};
 use crate::{
     check,
     diag::{Code, Diagnostic, Problems, nearest},
@@ -22,11 +22,16 @@ pub(super) struct Around<'a> {
     pub(super) watch: Watch<'a>,
     /// The place of the instance among those of its kernel.
     pub(super) row: usize,
+    /// How long the phases of this image take, if that is wanted.
+    pub(super) times: Option<&'a Times>,
 }
 
 impl Around<'_> {
     fn ended(self, phase: Phase) {
         (self.watch)(self.row, phase);
+        if let Some(times) = self.times {
+            times.ended(phase);
+        }
     }
 }
 
@@ -79,6 +84,8 @@ pub(super) fn compile_image(
     left: &mut Left,
     around: Around<'_>,
 ) -> Option<Image> {
+    let times = around.options.clock.filter(|_| around.options.dump).map(Times::start);
+    let around = Around { times: times.as_ref(), ..around };
     let Built { kernel, aligned, written, .. } = check::instance(request, &mut left.problems)?;
     let aligned = layouts::needed(&kernel, &aligned);
     around.ended(Phase::Build);
@@ -290,6 +297,9 @@ fn lower_for(
         }
     };
     keep("ir", &|| kernel.to_string());
+    if let Some(times) = around.times {
+        times.begin_variant();
+    }
     holds(ir::verify(&kernel), "building", &mut left.problems)?;
     around.ended(Phase::Verify);
     schedule::bounds(&mut kernel);
@@ -323,6 +333,9 @@ fn lower_for(
     let ptx = lowered.module.to_string();
     around.ended(Phase::Print);
     keep("ptx", &|| ptx.clone());
+    if let Some(times) = around.times {
+        keep("times", &|| times.text());
+    }
     let wished = if lowered.maps.is_empty() {
         Vec::new()
     } else {

@@ -19,6 +19,8 @@ pub struct Dump {
     pub layouts: Option<String>,
     /// The file about the order, if there is one. It is written for the first variant alone and holds for all.
     pub order: Option<String>,
+    /// How long each phase of the compiler took, if there is such a file.
+    pub times: Option<String>,
 }
 
 impl Dump {
@@ -155,7 +157,7 @@ fn within(folder: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// The PTX file of a variant, any of whose files may be named.
 fn ptx_of(file: &Path) -> Result<PathBuf, String> {
-    let stages = ["ir", "schedule", "order", "layouts"];
+    let stages = ["ir", "schedule", "order", "layouts", "times"];
     let is_stage = file.extension().is_some_and(|end| stages.iter().any(|stage| end == *stage));
     if !is_stage {
         return Ok(file.to_owned());
@@ -199,7 +201,8 @@ fn one(file: PathBuf) -> Result<Dump, String> {
             }
         }
     }
-    Ok(Dump { file, ptx, layouts, order })
+    let times = optional(&with_ending(&stem, "times"))?;
+    Ok(Dump { file, ptx, layouts, order, times })
 }
 
 #[cfg(test)]

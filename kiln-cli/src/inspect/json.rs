@@ -10,6 +10,7 @@
 //! | `file` | the PTX file |
 //! | `threads`, `cluster_blocks`, `min_blocks` | threads of a block, blocks of a cluster, `.minnctapersm`; the first and the last may be null |
 //! | `registers`, `spill_store_bytes`, `spill_load_bytes`, `stack_bytes` | what ptxas says; null without it |
+//! | `compile_ns` | how long Kiln took for each phase, in nanoseconds by the name of the phase, or null |
 //! | `ptxas_us` | how long ptxas took for the kernel, in microseconds; null if it does not say |
 //! | `shared_static_bytes`, `shared_dynamic_bytes` | of the second, what addresses and tiles show: the launch may ask for more |
 //! | `tensor_memory_columns` | columns of tensor memory |
@@ -71,6 +72,7 @@ pub fn kernel(kernel: &Kernel) -> Value {
         "spill_store_bytes": usage.map(|usage| usage.spill_stores),
         "spill_load_bytes": usage.map(|usage| usage.spill_loads),
         "stack_bytes": usage.map(|usage| usage.stack),
+        "compile_ns": times(kernel),
         "ptxas_us": usage.and_then(|usage| usage.compile_us),
         "shared_static_bytes": figures.static_shared,
         "shared_dynamic_bytes": figures.dynamic_shared,
@@ -84,6 +86,14 @@ pub fn kernel(kernel: &Kernel) -> Value {
         "lines": lines(kernel),
         "warnings": usage.map_or(&[][..], |usage| &usage.warnings),
     })
+}
+
+fn times(kernel: &Kernel) -> Value {
+    if kernel.times.is_empty() {
+        return Value::Null;
+    }
+    let all = kernel.times.iter().map(|(phase, time)| (phase.clone(), Value::from(*time)));
+    Value::Object(all.collect())
 }
 
 fn layouts(dump: &Dumped) -> Value {

@@ -16,6 +16,7 @@ use super::order;
 use super::ptxas::{self, Assembled, Usage};
 use super::sass;
 use super::source::{self, Listing, Roots, Source};
+use super::times::{self, Spent};
 use super::tools::Tools;
 use kernel_ptx::occupancy::{self, Block, Occupancy};
 
@@ -69,6 +70,8 @@ pub struct Kernel {
     pub layouts: Option<Dumped>,
     /// What is known of the order.
     pub order: Option<String>,
+    /// How long each phase of the compiler took; empty if nothing says so.
+    pub times: Vec<Spent>,
     /// The loops.
     pub loops: Vec<Loop>,
     /// The PTX by lines of the source.
@@ -126,6 +129,7 @@ struct Found {
 struct Made {
     layouts: Option<Dumped>,
     order: Option<String>,
+    times: Vec<Spent>,
     assembled: Option<Assembled>,
     disassembled: Option<String>,
 }
@@ -167,6 +171,11 @@ fn made(dump: &Dump, module: &Module, ways: &Ways, problems: &mut Vec<String>) -
     match dump.order.as_deref().map(order::verdict) {
         Some(Ok(verdict)) => made.order = Some(verdict.to_owned()),
         Some(Err(error)) => kept(&format!("the dump of the order beside it: {error}")),
+        None => {}
+    }
+    match dump.times.as_deref().map(times::read) {
+        Some(Ok(read)) => made.times = read,
+        Some(Err(error)) => kept(&format!("the dump of times beside it: {error}")),
         None => {}
     }
     let Some(ptxas) = &ways.tools.ptxas else { return made };
@@ -216,6 +225,7 @@ fn kernel(
         usage,
         layouts: made.layouts.clone(),
         order: made.order.clone(),
+        times: made.times.clone(),
         loops: loops::of(function),
         ptx: source::of_ptx(&dump.ptx, &module.files, lines),
         sass: made.disassembled.as_ref().map(|printed| sass::of_entry(printed, name)),

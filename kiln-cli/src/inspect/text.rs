@@ -27,14 +27,23 @@ pub fn table(report: &Report) -> String {
     .into();
     head.extend(gpus.iter().map(|gpu| (*gpu).to_owned()));
     head.extend(["limited by", "PTX", "order", "conversions"].map(str::to_owned));
-    let rows: Vec<Vec<String>> = report.kernels.iter().map(|kernel| row(kernel, &gpus)).collect();
+    titled(report, &head, |kernel| row(kernel, &gpus)) + &notes(report)
+}
+
+/// A head, and a row for each instance, target and variant, below a line for each kernel.
+pub(super) fn titled(
+    report: &Report,
+    head: &[String],
+    row: impl Fn(&Kernel) -> Vec<String>,
+) -> String {
+    let rows: Vec<Vec<String>> = report.kernels.iter().map(row).collect();
     let widths: Vec<usize> = (0..head.len())
         .map(|column| {
-            let cells = rows.iter().chain([&head]).map(|row| row[column].chars().count());
-            cells.max().unwrap_or(0)
+            let cells = rows.iter().map(Vec::as_slice).chain([head]);
+            cells.map(|row| row[column].chars().count()).max().unwrap_or(0)
         })
         .collect();
-    let mut text = line(&head, &widths);
+    let mut text = line(head, &widths);
     let mut title = String::new();
     for (kernel, row) in report.kernels.iter().zip(&rows) {
         let own = title_of(kernel);
@@ -44,7 +53,7 @@ pub fn table(report: &Report) -> String {
         }
         text += &line(row, &widths);
     }
-    text + &notes(report)
+    text
 }
 
 /// The GPUs of which some kernel says something, in the order of their age.

@@ -62,6 +62,13 @@
         make("div", {}, make("div", { class: "bar" }, make("i", { style: `width:${share}%` })),
           make("span", { class: "faint" }, held.limits.join(", ")))));
     }
+    if (kernel.compile_ns !== null) {
+      const phases = Object.entries(kernel.compile_ns);
+      const all = phases.reduce((sum, [, time]) => sum + time, 0);
+      const milliseconds = (time) => `${(time / 1e6).toFixed(2)} ms`;
+      const list = phases.map(([phase, time]) => `${phase} ${milliseconds(time)}`).join(", ");
+      box.append(fact("time of the compiler", milliseconds(all), make("span", { class: "faint" }, list)));
+    }
     if (kernel.ptxas_us !== null) box.append(fact("time of ptxas", `${known(Math.round(kernel.ptxas_us / 1000))} ms`));
     if (kernel.order !== null) {
       const proven = kernel.order.startsWith("proven");
