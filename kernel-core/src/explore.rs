@@ -22,7 +22,7 @@ use self::{
     values::Barrier,
 };
 use crate::{
-    diag::Diagnostic,
+    diag::{Diagnostic, counted},
     elaborate::Written,
     ir::{Kernel, Param, StmtKind},
     loc::{Loc, Places},
@@ -75,8 +75,10 @@ pub enum Reason {
     Extent(u32),
     /// Something is wrong unless numbers that bound loops go together in some way, or are multiples of others.
     Related,
-    /// Something is wrong only if loops run a few times.
+    /// Something is wrong if loops run a few times, and not if they run more often.
     Few,
+    /// Something is wrong if a loop runs so many times, and not if it runs less often.
+    Often(u32),
     /// Something is wrong only if extents and bounds of loops are 0.
     Empty,
     /// Threads use each other's elements, or not, as layouts are.
@@ -132,6 +134,8 @@ struct Stuck {
     delivered: i128,
     phases: u32,
     arrived: Option<Loc>,
+    /// How many phases the part knows to be over.
+    known: u32,
 }
 
 impl Stuck {
@@ -143,10 +147,13 @@ impl Stuck {
 impl Finding {
     /// Parts wait, and none can go on.
     fn stuck(machine: &Machine<'_>, mut waits: Vec<Blocked>) -> Finding {
-        let state = |waiting: Waiting| {
-            let Waiting::Phase { barrier, .. } = waiting else { return None };
+        let state = |wait: &Blocked| {
+            let Waiting::Phase { barrier, .. } = wait.waiting else { return None };
             let at = machine.barriers.at(barrier);
+            let crew = machine.crews.iter().find(|crew| crew.who == wait.who)?;
+            let over = machine.barriers.component(barrier);
             Some(Stuck {
+                known: crew.clocks.iter().map(|clock| clock.happened(over)).max().unwrap_or(0),
                 count: at.count,
                 missing: at.missing,
                 expected: at.expected,
@@ -155,10 +162,10 @@ impl Finding {
                 arrived: at.arrived,
             })
         };
-        let begun = |waiting: Waiting| state(waiting).is_some_and(|one| one.has_begun());
+        let begun = |wait: &Blocked| state(wait).is_some_and(|one| one.has_begun());
         // A phase that has begun and does not end says most; the end of all parts, least.
         waits.sort_by_key(|wait| match wait.waiting {
-            Waiting::Phase { .. } if begun(wait.waiting) => 0,
+            Waiting::Phase { .. } if begun(wait) => 0,
             Waiting::Phase { .. } => 1,
             Waiting::Named { .. } => 2,
             Waiting::Cluster { .. } => 3,
@@ -166,7 +173,7 @@ impl Finding {
         });
         let wait = waits.remove(0);
         waits.retain(|other| !matches!(other.waiting, Waiting::Parts));
-        Finding::Stuck { wait, state: state(wait.waiting), others: waits }
+        Finding::Stuck { wait, state: state(&wait), others: waits }
     }
 
     /// Where it is.
@@ -266,7 +273,11 @@ fn run_out(kernel: &Kernel, written: &Written) -> Explored {
         if fine {
             return left(finding.place(), Reason::Related);
         }
-        let problem = messages::Said { kernel, written }.diagnostic(finding);
+        let said = messages::Said { kernel, written };
+        // A part may wait without end because another one does not wait at all.
+        let findings = in_full.iter().filter_map(|seen| seen.finding.as_ref());
+        let finding = findings.into_iter().find(|one| said.is_unawaited(one)).unwrap_or(finding);
+        let problem = said.diagnostic(finding);
         return Explored { verdict: Verdict::Refused, problem: Some(problem) };
     }
     Explored::of(without_problem(&numbers, &code, &seen))
@@ -281,6 +292,7 @@ fn without_problem(numbers: &Numbers, code: &Code<'_>, seen: &[Seen]) -> Verdict
         let of_launch = match index {
             EMPTY => Reason::Empty,
             APART => Reason::Related,
+            1 if seen[index].iterations > 0 => Reason::Often(seen[index].iterations),
             _ => Reason::Few,
         };
         return left(finding.place(), deciding(numbers, seen).unwrap_or(of_launch));
@@ -329,7 +341,43 @@ fn deciding(numbers: &Numbers, seen: &[Seen]) -> Option<Reason> {
     })
 }
 
+impl Verdict {
+    /// Whether some launches are known to go wrong.
+    pub(crate) fn is_hazard(self) -> bool {
+        match self {
+            Verdict::Proven { .. } | Verdict::Refused => false,
+            Verdict::Left { reason, .. } => reason.is_hazard(),
+        }
+    }
+}
+
 impl Reason {
+    /// Whether something is wrong in a launch that was tried.
+    fn is_hazard(self) -> bool {
+        match self {
+            Reason::Argument(_)
+            | Reason::Extent(_)
+            | Reason::Related
+            | Reason::Few
+            | Reason::Often(_)
+            | Reason::Empty => true,
+            Reason::Data
+            | Reason::Window
+            | Reason::Barrier
+            | Reason::Chosen
+            | Reason::Elements
+            | Reason::Unannounced
+            | Reason::Early
+            | Reason::Unseen
+            | Reason::Earlier
+            | Reason::Polled
+            | Reason::Text
+            | Reason::Long
+            | Reason::Unreached
+            | Reason::Asserted => false,
+        }
+    }
+
     /// In words; `name` is that of a parameter.
     fn words(self, name: impl Fn(u32) -> String) -> String {
         match self {
@@ -346,8 +394,11 @@ impl Reason {
             Reason::Related => {
                 "it depends on how the arguments and extents that bound loops go together".to_owned()
             }
-            Reason::Few => "a hazard, but only if loops run a few times".to_owned(),
-            Reason::Empty => "a hazard, but only if an extent or a bound is 0".to_owned(),
+            Reason::Few => "a hazard in loops of few iterations".to_owned(),
+            Reason::Often(least) => {
+                format!("a hazard in loops of {} or more", counted(least as usize, "iteration"))
+            }
+            Reason::Empty => "a hazard if an extent or a bound is 0".to_owned(),
             Reason::Elements => {
                 "no barrier stands between accesses of all threads: layouts say whether they need one".to_owned()
             }

@@ -6,7 +6,7 @@ use kernel_layout::Form;
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Shared},
+    ir::{Kernel, Shared, SharedData},
     loc::Loc,
 };
 
@@ -64,22 +64,41 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
     };
     let diagnostic = diagnostic
         .why("allocations share bytes only if a `sync()` in the body of the kernel stands between the last use of one and the first use of the other; what a pipelined loop fills counts once for each stage");
-    Some(diagnostic.help_if(fewer(kernel, over, limit, needed)))
+    Some(fewer(kernel, (over, diagnostic), limit, needed))
 }
 
-/// A ring of as many buffers as there is memory for.
-fn fewer(kernel: &Kernel, at: Loc, limit: u64, needed: u64) -> Option<String> {
-    let (_, data) = kernel.shared.iter().find(|(_, data)| data.loc == at)?;
-    let ([ring, rest @ ..], None) = (&data.shape[..], &data.pinned) else { return None };
+/// Says how many buffers of a ring there is memory for. Rings that go around together become shorter together.
+fn fewer(
+    kernel: &Kernel,
+    (at, diagnostic): (Loc, Diagnostic),
+    limit: u64,
+    needed: u64,
+) -> Diagnostic {
+    let Some((_, own)) = kernel.shared.iter().find(|(_, data)| data.loc == at) else {
+        return diagnostic;
+    };
+    let ([ring, rest @ ..], None) = (&own.shape[..], &own.pinned) else { return diagnostic };
     if rest.len() < 2 {
-        return None;
+        return diagnostic;
     }
-    let of_one: u64 = rest.iter().map(|extent| u64::from(*extent)).product::<u64>()
-        * u64::from(data.dtype.shared_bytes());
-    let others = needed.saturating_sub(of_one * u64::from(*ring));
-    let most = limit.checked_sub(others)?.checked_div(of_one).filter(|most| *most > 0)?;
+    let with_it = || {
+        let rings = kernel.shared.iter().filter(|(_, data)| data.shape.len() > 1);
+        rings.filter(|(_, data)| data.shape.first() == Some(ring)).map(|(_, data)| data)
+    };
+    let of_one = |data: &SharedData| {
+        let elements = data.shape[1..].iter().map(|extent| u64::from(*extent)).product::<u64>();
+        elements * u64::from(data.dtype.shared_bytes())
+    };
+    let of_all: u64 = with_it().map(of_one).sum();
+    let others = needed.saturating_sub(of_all * u64::from(*ring));
+    let most = limit.checked_sub(others).and_then(|left| left.checked_div(of_all));
+    let Some(most) = most.filter(|most| *most > 0) else { return diagnostic };
+    let barriers = kernel.barriers.iter().any(|(_, data)| data.ring == Some(*ring));
+    if with_it().count() > 1 || barriers {
+        return diagnostic.compare("buffers of each ring", format!("at most {most}"), ring);
+    }
     let shape: Vec<u64> = [most].into_iter().chain(rest.iter().map(|&one| one.into())).collect();
-    Some(format!("shared::<{}>({shape:?})", data.dtype.name()))
+    diagnostic.help(format!("shared::<{}>({shape:?})", own.dtype.name()))
 }
 
 /// The bytes of allocations, of which those share some that are never in use at the same time: each takes the first place that is free.

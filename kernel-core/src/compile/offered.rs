@@ -6,7 +6,8 @@
 //! * a statement before or after the one that is underlined, the declaration of a variable or of a parameter, and the arguments of
 //!   `#[kernel(..)]`: the message says where.
 //!
-//! What takes the message away nowhere stays as it is.
+//! What takes the message away nowhere stays as it is. But a help for the order of accesses is left out then, and so is one that names its
+//! lines (`lines`): a kernel with it would build, and be wrong.
 
 use std::cell::Cell;
 
@@ -23,6 +24,7 @@ use crate::{
 mod edit;
 mod elsewhere;
 mod expressions;
+mod lines;
 mod source;
 
 use edit::{Put, Range, put, tokens_at};
@@ -65,6 +67,23 @@ struct Settled {
     goes: Option<Goes>,
 }
 
+/// What becomes of a help.
+enum Outcome {
+    /// It stays as it is.
+    Stays,
+    /// It is left out.
+    Dropped,
+    /// It goes somewhere else.
+    Goes(Settled),
+}
+
+/// A text that was built.
+struct Built {
+    problems: Vec<Diagnostic>,
+    /// Some launches of it are known to go wrong, though nothing is reported.
+    hazard: bool,
+}
+
 /// Whether a help takes a message away.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
@@ -104,24 +123,21 @@ pub(super) fn settle(unit: &Unit, only: Option<Only>, locations: &Locations, lef
     let Some(trial) = Trial::new(unit, only, locations, left) else { return };
     left.problems.change(|list| {
         for diagnostic in list.iter_mut() {
-            if let Some(Settled { primary, help, goes }) = trial.settle(diagnostic) {
-                if let Some(primary) = primary {
-                    diagnostic.found_at = Some(diagnostic.primary);
-                    diagnostic.primary = primary;
+            match trial.settle(diagnostic) {
+                Outcome::Stays => {}
+                Outcome::Dropped => diagnostic.help = None,
+                Outcome::Goes(Settled { primary, help, goes }) => {
+                    if let Some(primary) = primary {
+                        diagnostic.found_at = Some(diagnostic.primary);
+                        diagnostic.primary = primary;
+                    }
+                    diagnostic.help = Some(help);
+                    diagnostic.goes = goes;
                 }
-                diagnostic.help = Some(help);
-                diagnostic.goes = goes;
             }
         }
         join(list);
     });
-}
-
-/// Whether lines of a help say already where they go.
-fn says_where(help: &str) -> bool {
-    ["// before line ", "// after line ", "// in place of line "]
-        .iter()
-        .any(|place| help.contains(place))
 }
 
 /// Says once what one change elsewhere mends.
@@ -172,26 +188,27 @@ impl<'a> Trial<'a> {
         Some(Trial { unit, only, locations, text, parts, found, builds })
     }
 
-    /// What a message is to say of its help; nothing if that is right already.
-    fn settle(&self, diagnostic: &Diagnostic) -> Option<Settled> {
-        let help = diagnostic.help.as_deref()?;
-        // A loop around partitions is written anew, as a whole.
-        if says_where(help) || diagnostic.code == Code::Specialize {
-            return None;
-        }
+    /// What a message is to say of its help.
+    fn settle(&self, diagnostic: &Diagnostic) -> Outcome {
+        let Some(help) = diagnostic.help.as_deref() else { return Outcome::Stays };
         let away = self.locations.place_away(diagnostic.primary).is_some();
-        if away || diagnostic.code == Code::Bug {
-            return None;
+        // A loop around partitions is written anew, as a whole.
+        if away || matches!(diagnostic.code, Code::Bug | Code::Specialize) {
+            return Outcome::Stays;
         }
+        if lines::says_where(help) {
+            let fails = self.fails(diagnostic, help);
+            return if fails { Outcome::Dropped } else { Outcome::Stays };
+        }
+        let Some(new) = tokens_of(help) else { return Outcome::Stays };
         let (loc, at) = (diagnostic.primary, range(self.locations, diagnostic.primary));
-        let new = tokens_of(help)?;
         let place = Place { loc, at, help, new: &new };
         let mut best = Fit::No;
         let mut settled = None;
         if let Some(plain) = self.underlined(&place, loc, at) {
             best = self.fit(diagnostic, &plain);
             if best >= plain.least {
-                return None;
+                return Outcome::Stays;
             }
         }
         for candidate in self.candidates(diagnostic, &place) {
@@ -205,7 +222,12 @@ impl<'a> Trial<'a> {
         }
         // What could not be tried any more stays where it is.
         let tried = self.builds.get() > 0;
-        settled.or_else(|| if tried { self.untried(diagnostic, &place) } else { None })
+        if settled.is_none() && tried && best == Fit::No && is_order(diagnostic.code) {
+            return Outcome::Dropped;
+        }
+        settled
+            .or_else(|| if tried { self.untried(diagnostic, &place) } else { None })
+            .map_or(Outcome::Stays, Outcome::Goes)
     }
 
     /// The ways to put a help into the text, those first that are meant most often.
@@ -297,7 +319,11 @@ impl<'a> Trial<'a> {
     fn fit(&self, diagnostic: &Diagnostic, candidate: &Candidate) -> Fit {
         let Some(left) = self.builds.get().checked_sub(1) else { return Fit::No };
         self.builds.set(left);
-        let Some(now) = self.problems(&candidate.text, diagnostic.code) else { return Fit::No };
+        let Some(built) = self.built(&candidate.text, diagnostic.code) else { return Fit::No };
+        if built.hazard && is_order(diagnostic.code) {
+            return Fit::No;
+        }
+        let now = built.problems;
         let like = |list: &[Diagnostic], of: &Diagnostic| {
             list.iter().filter(|one| one.code == of.code && one.headline == of.headline).count()
         };
@@ -332,8 +358,8 @@ impl<'a> Trial<'a> {
         fit
     }
 
-    /// The problems of another text.
-    fn problems(&self, text: &Text, code: Code) -> Option<Vec<Diagnostic>> {
+    /// What building another text gives.
+    fn built(&self, text: &Text, code: Code) -> Option<Built> {
         let source = self.unit.source?;
         let mut left = Left::default();
         let mut unit = if source.is_module {
@@ -349,7 +375,7 @@ impl<'a> Trial<'a> {
         // Names and types are known when a kernel is built; layouts and order come after that.
         let build = matches!(code.area(), Area::Subset | Area::Shapes);
         let work = if build { Work::Build } else { self.only.map_or(Work::All, |only| only.work) };
-        build_kernels(
+        let all = build_kernels(
             &unit,
             (self.only, work),
             self.locations,
@@ -358,8 +384,23 @@ impl<'a> Trial<'a> {
             &|_, _| {},
         );
         messages::set(&unit, self.locations, &mut left.problems);
-        Some(left.problems.iter().cloned().collect())
+        let mut images = all.iter().flatten().flat_map(|instance| &instance.images);
+        let hazard = images.any(|image| image.order.is_hazard());
+        Some(Built { problems: left.problems.iter().cloned().collect(), hazard })
     }
+}
+
+/// Whether a message is about the order of accesses.
+fn is_order(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Unordered
+            | Code::WrongPhase
+            | Code::Deadlock
+            | Code::Arrivals
+            | Code::ClusterOrder
+            | Code::OpenAtEnd
+    )
 }
 
 fn range(locations: &Locations, loc: Loc) -> Range {

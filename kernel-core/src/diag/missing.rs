@@ -43,8 +43,8 @@ pub(crate) enum Lacking {
     },
     /// The argument of the wait at [`Missing::before`] is for another phase.
     OtherPhase {
-        /// How many barriers the ring has, if it is one of a ring.
-        ring: Option<u32>,
+        /// How many barriers the ring has, if it is one of a ring, and where it is made.
+        ring: Option<(u32, Loc)>,
         /// The parity that a wait outside of loops is for.
         parity: i128,
     },
@@ -71,6 +71,8 @@ pub(crate) enum Lacking {
     Extent { extent: i128, up: i128 },
     /// An arrival at a barrier, or one of a ring, at the end of the block with the wait at [`Missing::after`].
     Arrival { barrier: String },
+    /// The arrival before the access at [`Missing::before`] belongs after it.
+    LaterArrival,
     /// A tile from outside that a partition uses at [`Missing::after`], through shared memory.
     Taken { name: String, dtype: &'static str, shape: Vec<u32> },
     /// The variable that a partition assigns to at [`Missing::after`], through shared memory.

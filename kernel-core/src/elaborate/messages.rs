@@ -8,6 +8,7 @@ mod lines;
 mod masks;
 pub(crate) mod own_code;
 mod parts;
+mod rings;
 pub(crate) mod spelling;
 mod tensor_elements;
 mod threads;

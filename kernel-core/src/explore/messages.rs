@@ -10,8 +10,8 @@ use crate::{
     diag::{Code, Commit, Diagnostic, Lacking, Missing, Phase, Signal, Spot, counted},
     elaborate::Written,
     ir::{
-        Announcement, BarrierOp, Barriers, By, Does, Kernel, Op, SyncOp, TensorMemoryOp, Value,
-        WindowOp,
+        Announcement, BarrierOp, Barriers, By, Does, Kernel, Memory, Op, SyncOp, TensorMemoryOp,
+        Value, WindowOp,
     },
     loc::Loc,
 };
@@ -33,6 +33,9 @@ pub(super) const NEVER_ENDS: &str = "a phase ends when all arrivals that the bar
 
 /// What orders the accesses of two parts.
 const ORDERS: &str = "a barrier at which one part arrives after its access, and on which the other one waits before its own";
+
+/// The same if one of the accesses is a product of `wgmma`.
+const OF_PRODUCT: &str = "a barrier at which the part with the product arrives after the `wgmma::wait` for it, and on which the other one waits before its own access";
 
 impl Said<'_> {
     pub(super) fn diagnostic(&self, finding: &Finding) -> Diagnostic {
@@ -189,13 +192,13 @@ impl Said<'_> {
     }
 
     /// The wait on a barrier that nothing in the text waits on.
-    fn first_wait(&self, barrier: Barrier) -> Option<Lacking> {
-        let uses = self.uses(barrier.root);
-        let (name, _) = self.barriers(barrier.root)?;
+    fn first_wait(&self, root: Barriers) -> Option<Lacking> {
+        let uses = self.uses(root);
+        let (name, _) = self.barriers(root)?;
         (uses.waits == 0).then(|| {
             Lacking::Phase(Phase {
                 barrier: name,
-                ring: self.kernel.barriers[barrier.root].ring,
+                ring: self.kernel.barriers[root].ring,
                 commit: Commit::Done,
                 first: uses.expects == 1,
                 alone: uses.expects == 1,
@@ -203,11 +206,19 @@ impl Said<'_> {
         })
     }
 
+    /// Whether what is wrong is that nothing in the text waits for a copy.
+    pub(super) fn is_unawaited(&self, finding: &Finding) -> bool {
+        let Finding::Race { first, second } = finding else { return false };
+        first.who != second.who
+            && first.who[0] == second.who[0]
+            && self.unawaited(first, second).is_some()
+    }
+
     /// Another part uses what a copy writes, and nothing waits for the copy.
     fn unawaited(&self, first: &Access, second: &Access) -> Option<Diagnostic> {
         let (copy, other) = if second.on.is_some() { (second, first) } else { (first, second) };
         let barrier = copy.on.filter(|_| copy.does == Does::Writes && other.on.is_none())?;
-        let wait = self.first_wait(barrier)?;
+        let wait = self.first_wait(barrier.root)?;
         let (name, _) = self.barriers(barrier.root)?;
         let memory = self.memory(&other.window);
         let headline = format!(
@@ -231,13 +242,58 @@ impl Said<'_> {
         )
     }
 
+    /// A part waits without end because another one has run ahead of it: nothing in the text waits for a copy that the other one reads.
+    fn runs_ahead(&self, wait: &Blocked) -> Option<Diagnostic> {
+        self.kernel.specialized()?;
+        let root = |memory: Memory| {
+            let Memory::Shared(window) = memory else { return None };
+            self.kernel.ty(window).shared().map(|ty| ty.root)
+        };
+        let (mut copied, mut reads) = (Vec::new(), Vec::new());
+        self.kernel.body.each_op(&mut |op, args, result, loc| {
+            for access in self.kernel.effects(op, args, result).accesses {
+                let Some(memory) = root(access.memory) else { continue };
+                match (access.does, access.done.barrier()) {
+                    (Does::Writes, Some(barrier)) => copied.push((memory, barrier, loc)),
+                    (Does::Reads, None) => reads.push((memory, loc)),
+                    (Does::Writes, None) | (Does::Reads, Some(_)) => {}
+                }
+            }
+        });
+        copied.into_iter().find_map(|(memory, barrier, copy)| {
+            let barrier = self.kernel.ty(barrier).barrier()?.root;
+            let wait_there = self.first_wait(barrier)?;
+            let (_, read) = reads.iter().find(|(of, _)| *of == memory)?;
+            let name = self.made(|op| *op == Op::Window(WindowOp::Alloc(memory)))?.0;
+            let (full, made) = self.barriers(barrier)?;
+            Some(
+                Code::Unordered
+                    .at(*read, format!("`{name}` is read while a copy may still write it"))
+                    .compare("", format!("a wait on `{full}` before this"), "nothing waits on it")
+                    .place(copy, "the copy starts here")
+                    .place(made, "the barrier is made here")
+                    .place(wait.at, "this waits without end: the part that reads is ahead of it")
+                    .why("the parts of a kernel run on their own: that the copy has ended is known only to a part that has waited on its barrier (PTX ISA, \"Memory Consistency Model\")")
+                    .lacks(Some(Missing {
+                        what: wait_there,
+                        after: copy,
+                        before: *read,
+                        spot: Spot::Before,
+                    })),
+            )
+        })
+    }
+
     fn race(&self, first: &Access, second: &Access) -> Diagnostic {
         let same = first.who == second.who;
         if let Some(diagnostic) = self.unawaited(first, second).filter(|_| !same) {
             return diagnostic;
         }
         let headline = self.headline(&self.memory(&second.window), first, second);
+        let in_wgmma = |access: &Access| access.by == By::TensorCores && access.cores.is_none();
+        let product = !same && (in_wgmma(first) || in_wgmma(second));
         let required = match (same, self.completing(first)) {
+            (false, _) if product => OF_PRODUCT.to_owned(),
             (false, _) => ORDERS.to_owned(),
             (true, Some(name)) => format!(
                 "a wait on `{name}` between the two, or on a barrier at which a part arrives that has waited on it"
@@ -254,6 +310,8 @@ impl Said<'_> {
             Some((Lacking::Text("sync();".to_owned()), first, second, Spot::Between))
         } else if groups {
             Some((Lacking::CopyAsync, first, second, Spot::Before))
+        } else if !same && second.does == Does::Writes && second.on.is_some() {
+            Some((Lacking::LaterArrival, second, first, Spot::After))
         } else if threads {
             let reads_first = first.does == Does::Reads && second.does == Does::Writes;
             let (one, other) = if reads_first { (second, first) } else { (first, second) };
@@ -285,6 +343,10 @@ impl Said<'_> {
                 None if same && first.by == By::TensorCores && first.cores.is_none() => {
                     Some("acc = wgmma::wait(0, acc); // before this: no product is left in flight".to_owned())
                 }
+                None | Some(_) if product => Some(
+                    "acc = wgmma::wait(0, acc); // the product has read its operands\nempty.arrive();"
+                        .to_owned(),
+                ),
                 None | Some(_) if !same => Some(
                     "used.arrive(); // by the one part, after its access\nused.wait(phase); // by the other one, before its own"
                         .to_owned(),
@@ -376,6 +438,14 @@ impl Said<'_> {
             }
             if others.is_empty() && state.phases > 0 {
                 let ring = self.kernel.barriers[barrier.root].ring.filter(|&ring| ring > 1);
+                let made = named.as_ref().map(|(_, made)| *made);
+                if let Some(diagnostic) = self.runs_ahead(&wait) {
+                    return diagnostic;
+                }
+                if state.known == state.phases {
+                    return one_phase_more(at, (&name, made), state);
+                }
+                let ring = ring.zip(made);
                 return wrong_phase(at, (&name, ring), parity & 1, state);
             }
         }
@@ -622,16 +692,31 @@ fn is_again(first: &Access, second: &Access) -> bool {
     (first.who, first.at, first.by) == (second.who, second.at, second.by)
 }
 
-/// A wait for the phase after the last one.
+/// A wait after those for all phases that there are.
+fn one_phase_more(at: Loc, (name, made): (&str, Option<Loc>), state: Stuck) -> Diagnostic {
+    let phases = counted(state.phases as usize, "phase");
+    Code::WrongPhase
+        .at(at, format!("this waits once more on {name} than it has phases"))
+        .compare(
+            "",
+            format!("{} of {name}", counted(state.phases as usize + 1, "phase")),
+            format!("{phases}, and this has waited for each of them"),
+        )
+        .place_if(state.arrived, "the last phase ends with this arrival")
+        .place_if(made, "the barrier is made here")
+        .why("each wait takes one phase: the loop that waits and the loop that arrives have as many iterations (PTX ISA, \"mbarrier.try_wait\")")
+}
+
+/// A wait for another phase than the next one.
 fn wrong_phase(
     at: Loc,
-    (name, ring): (&str, Option<u32>),
+    (name, ring): (&str, Option<(u32, Loc)>),
     parity: i128,
     state: Stuck,
 ) -> Diagnostic {
     let phases = counted(state.phases as usize, "phase");
     let other = 1 - parity;
-    let diagnostic = Code::WrongPhase
+    Code::WrongPhase
         .at(at, format!("this waits for a phase of {name} that never begins"))
         .compare(
             "",
@@ -639,16 +724,14 @@ fn wrong_phase(
             format!("a wait for parity {parity} after {phases}, the last of parity {other}"),
         )
         .place_if(state.arrived, "the last phase ends with this arrival")
-        .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")");
-    let what = Lacking::OtherPhase { ring, parity: other };
-    let diagnostic =
-        diagnostic.lacks(Some(Missing { what, after: at, before: at, spot: Spot::Before }));
-    if state.phases < 2 {
-        return diagnostic;
-    }
-    diagnostic
-        .help("barrier.wait(k % 2) // in a loop that waits for one phase in each iteration k")
-        .exemplified()
+        .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")")
+        .lacks(Some(Missing {
+            what: Lacking::OtherPhase { ring, parity: other },
+            after: at,
+            before: at,
+            spot: Spot::Before,
+        }))
+        .with_example(|| (state.phases > 1).then(|| "barrier.wait(k % 2) // in a loop that waits for one phase in each iteration k".to_owned()))
 }
 
 /// What the text does with barriers that are made together.

@@ -38,12 +38,12 @@ impl Range {
     }
 }
 
-fn start_of(tree: &TokenTree) -> Point {
+pub(super) fn start_of(tree: &TokenTree) -> Point {
     let span = if let TokenTree::Group(group) = tree { group.span_open() } else { tree.span() };
     (span.start().line, span.start().column)
 }
 
-fn end_of(tree: &TokenTree) -> Point {
+pub(super) fn end_of(tree: &TokenTree) -> Point {
     let span = if let TokenTree::Group(group) = tree { group.span_close() } else { tree.span() };
     (span.end().line, span.end().column)
 }

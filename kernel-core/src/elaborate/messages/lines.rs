@@ -1,6 +1,11 @@
 //! Statements that are missing: the line before which they go, and how the kernel's own names and loops spell them.
 
-use super::{in_place::named, masks, parts, widths};
+use super::{
+    in_place::named,
+    masks, parts, rings,
+    rings::{changes, other_phase, position_in, variables},
+    widths,
+};
 use crate::{
     diag::{Commit, Diagnostic, Lacking, Missing, Phase, Signal, Spot},
     elaborate::language::reach::children,
@@ -18,7 +23,7 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    fn place(&self, index: usize) -> Option<Loc> {
+    pub(super) fn place(&self, index: usize) -> Option<Loc> {
         match self.block.stmts.get(index) {
             Some(Stmt::Let { pat, .. }) => Some(pat.loc),
             Some(Stmt::Expr(expr)) => Some(expr.loc),
@@ -141,7 +146,7 @@ pub(super) fn path_to(unit: &Unit, to: Loc) -> Vec<Step<'_>> {
 }
 
 /// Where a missing statement goes.
-struct Gap<'a> {
+pub(super) struct Gap<'a> {
     /// The blocks down to the one in which it goes.
     steps: Vec<Step<'a>>,
     /// The statement of that block that what comes first is in, if it stands before the other one in the text.
@@ -149,7 +154,7 @@ struct Gap<'a> {
 }
 
 impl<'a> Gap<'a> {
-    fn of(unit: &'a Unit, missing: &Missing) -> Option<Gap<'a>> {
+    pub(super) fn of(unit: &'a Unit, missing: &Missing) -> Option<Gap<'a>> {
         let (from, mut steps) = (path_to(unit, missing.after), path_to(unit, missing.before));
         match missing.spot {
             Spot::After | Spot::Behind => {
@@ -206,7 +211,7 @@ impl<'a> Gap<'a> {
     }
 
     /// The loops around the place.
-    fn runs(&self) -> Runs<'a> {
+    pub(super) fn runs(&self) -> Runs<'a> {
         let mut loops = self.steps.iter().filter_map(|step| step.around);
         match (loops.next(), loops.next()) {
             (None, _) => Runs::Once,
@@ -218,7 +223,7 @@ impl<'a> Gap<'a> {
 }
 
 /// How often a statement has run before.
-enum Runs<'a> {
+pub(super) enum Runs<'a> {
     /// It runs once.
     Once,
     /// As often as this expression says.
@@ -309,50 +314,13 @@ fn wait_in_place<'a>(
 }
 
 /// The wait at a place, with its argument.
-fn wait_at<'a>(at: Loc, find: &dyn Fn(Loc) -> Option<&'a Expr>) -> Option<(&'a Expr, &'a Expr)> {
+pub(super) fn wait_at<'a>(
+    at: Loc,
+    find: &dyn Fn(Loc) -> Option<&'a Expr>,
+) -> Option<(&'a Expr, &'a Expr)> {
     let ExprKind::Method(barrier, name, args) = &find(at)?.kind else { return None };
     let [only] = &args[..] else { return None };
     (name.name == "wait").then_some((barrier, only))
-}
-
-/// The phase for which a wait should be.
-fn other_phase<'a>(
-    missing: &Missing,
-    unit: &Unit,
-    find: &dyn Fn(Loc) -> Option<&'a Expr>,
-    diagnostic: &mut Diagnostic,
-) -> Option<String> {
-    let (_, argument) = wait_at(missing.before, find)?;
-    let help = match missing.what {
-        Lacking::OtherParity => format!("{} ^ 1", argument.operand_text()?),
-        Lacking::OtherPhase { ring, parity } => match Gap::of(unit, missing)?.runs() {
-            Runs::Once => parity.to_string(),
-            Runs::Of(number) => match ring {
-                Some(ring) => format!("{number} / {ring} % 2"),
-                None => format!("{number} % 2"),
-            },
-            Runs::Counted(_) => return None,
-        },
-        Lacking::CopyAsync
-        | Lacking::Phase(_)
-        | Lacking::Expect { .. }
-        | Lacking::HandedOver(_)
-        | Lacking::Product { .. }
-        | Lacking::Mask(_)
-        | Lacking::Selections
-        | Lacking::Bound
-        | Lacking::LoopInside
-        | Lacking::Extent { .. }
-        | Lacking::Arrival { .. }
-        | Lacking::Taken { .. }
-        | Lacking::Passed { .. }
-        | Lacking::Text(_) => return None,
-    };
-    if argument.text().is_some_and(|text| text == help) {
-        return None;
-    }
-    diagnostic.primary = argument.loc;
-    Some(help)
 }
 
 /// Writes the help for what a kernel lacks.
@@ -362,11 +330,15 @@ pub(super) fn set<'a>(
     find: &dyn Fn(Loc) -> Option<&'a Expr>,
     diagnostic: &mut Diagnostic,
 ) {
-    let Some(missing) = diagnostic.missing.take() else { return };
     let lines = Lines { unit, locations };
+    if rings::stays(unit, &lines, diagnostic) {
+        return;
+    }
+    let Some(missing) = diagnostic.missing.take() else { return };
     let help = match missing.what {
         Lacking::Mask(rank) => masks::set(unit, &lines, (missing.before, rank), diagnostic),
         Lacking::Selections => masks::matched(unit, missing.before, diagnostic),
+        Lacking::LaterArrival => rings::later_arrival(unit, &lines, missing.before, diagnostic),
         Lacking::Arrival { ref barrier } => lines.arrival(&missing, barrier, find),
         Lacking::Taken { ref name, dtype, ref shape } => {
             let taken = find(diagnostic.primary).and_then(|expr| named(expr, name));
@@ -485,6 +457,7 @@ impl Lines<'_> {
             | Lacking::LoopInside
             | Lacking::Extent { .. }
             | Lacking::Arrival { .. }
+            | Lacking::LaterArrival
             | Lacking::Taken { .. }
             | Lacking::Passed { .. } => None,
         }
@@ -509,6 +482,11 @@ impl Lines<'_> {
         };
         // Before a copy that comes round, a wait would be for one that has not started.
         let in_loop = *alone && (missing.spot != Spot::Between || gap.after.is_some());
+        if ring.is_some()
+            && let Some(position) = find(missing.before).and_then(position_in)
+        {
+            return Some(put(&format!("{barrier}[{position}.slot].wait({position}.phase);")));
+        }
         let (outer, waits) = match (gap.runs(), ring) {
             (Runs::Once, None) if *first => (None, format!("{start}{barrier}.wait(0);")),
             (Runs::Of(number), None) if in_loop => {
@@ -572,7 +550,7 @@ impl Lines<'_> {
 }
 
 impl Lines<'_> {
-    /// An arrival at the end of the block that waits, at the barrier of that name with the same number.
+    /// An arrival at the barrier of that name with the same number, at the end of the block that waits, or before the number changes.
     fn arrival<'e>(
         &self,
         missing: &Missing,
@@ -595,8 +573,17 @@ impl Lines<'_> {
         };
         let steps = path_to(self.unit, missing.after);
         let last = steps.last()?;
+        let mut names = Vec::new();
+        if let ExprKind::Index(_, at) = &one.kind {
+            variables(at, &mut names);
+        }
+        let arrival = format!("{barrier}.arrive();");
+        let later = last.block.stmts.iter().enumerate().skip(last.index + 1);
+        if let Some((index, _)) = later.into_iter().find(|(_, stmt)| changes(stmt, &names)) {
+            return Some(self.before(&arrival, last.place(index)?));
+        }
         let count = last.block.stmts.len() + usize::from(last.block.tail.is_some());
-        Some(self.behind(&format!("{barrier}.arrive();"), last.place(count.checked_sub(1)?)?))
+        Some(self.behind(&arrival, last.place(count.checked_sub(1)?)?))
     }
 
     /// A tile from outside that a partition uses, by way of shared memory.
