@@ -275,3 +275,50 @@ fn every_example_is_on_its_page() {
     }
     assert!(absent.is_empty(), "not on the page: {absent:?}");
 }
+
+/// The reason in a recorded verdict, as the page writes it: `..` for a name, N for a number.
+fn reason(verdict: &str) -> Option<String> {
+    let (line, reason) = verdict.split_once("left to the emulator: line ")?.1.split_once(": ")?;
+    assert!(line.bytes().all(|byte| byte.is_ascii_digit()), "{verdict}");
+    let words = reason.split(' ').map(|word| match word.strip_prefix('`') {
+        Some(name) if !name.ends_with("!`") => "`..`",
+        Some(_) | None if word.parse::<u32>().is_ok_and(|number| number > 0) => "N",
+        Some(_) | None => word,
+    });
+    Some(words.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn every_reason_of_a_recorded_verdict_is_on_its_page() {
+    let page = fs::read_to_string(repository().join("book/pages/order/found.md"));
+    let page = page.expect("the page can be read");
+    let recorded = fs::read_to_string(repository().join("tests/order.txt"));
+    let recorded = recorded.expect("the verdicts can be read");
+    let mut reasons: BTreeSet<String> = recorded.lines().filter_map(reason).collect();
+    assert!(reasons.contains("a wait that does not block"), "{reasons:?}");
+    // The first cell of a row of the page's tables.
+    let rows: Vec<&str> = page.lines().filter_map(|line| line.split('|').nth(1)).collect();
+    reasons.retain(|reason| !rows.iter().any(|row| row.trim().trim_matches('`').trim() == reason));
+    assert!(reasons.is_empty(), "not on the page: {reasons:?}");
+}
+
+#[test]
+fn names_and_numbers_of_a_reason_are_left_out() {
+    let of = |reason_of_one: &str| {
+        reason(&format!("k - sm_80 left to the emulator: line 7: {reason_of_one}"))
+    };
+    assert_eq!(
+        of("it depends on the argument `n`").as_deref(),
+        Some("it depends on the argument `..`")
+    );
+    assert_eq!(
+        of("a hazard in loops of 7 iterations or more").as_deref(),
+        Some("a hazard in loops of N iterations or more")
+    );
+    assert_eq!(of("only if it is 0").as_deref(), Some("only if it is 0"));
+    assert_eq!(
+        of("instructions of `ptx!` access").as_deref(),
+        Some("instructions of `ptx!` access")
+    );
+    assert_eq!(reason("k - sm_80 proven"), None);
+}
