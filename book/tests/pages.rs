@@ -76,6 +76,14 @@ fn what_the_pages_include_is_there() {
                 continue;
             };
             let Some(part) = part else { continue };
+            if let Some(first) = part.strip_suffix(':') {
+                // From a line on: what is before it is the file's heading, for which the page has its own.
+                let heading = text.lines().next().filter(|line| line.starts_with("# "));
+                if first != "2" || heading.is_none() {
+                    wrong.push(page.at(&format!("{include} leaves out more than a heading")));
+                }
+                continue;
+            }
             let lines = |words: String| {
                 text.lines().filter(|line| line.trim_end().ends_with(&words)).count()
             };
