@@ -147,6 +147,36 @@ fn is_picture(link: &str) -> bool {
     Path::new(link).extension().is_some_and(|ending| ending == "svg" || ending == "png")
 }
 
+/// A code host shows an include as it is written.
+#[test]
+fn pages_to_which_the_readme_links_need_no_build() {
+    let readme = fs::read_to_string(repository().join("README.md")).expect("it is a text");
+    let linked: Vec<&str> =
+        links(&readme).into_iter().filter(|link| link.starts_with("book/pages/")).collect();
+    assert!(!linked.is_empty(), "it links to the contents of the book");
+    for link in linked {
+        let text = fs::read_to_string(repository().join(link)).expect("a link leads to a page");
+        assert!(!text.contains("{{#include"), "{link} makes sense only if it is built");
+    }
+}
+
+/// A line such as "1. Then" begins a list, also where it goes on with a sentence that ends with a number.
+#[test]
+fn no_line_of_a_paragraph_begins_like_a_list() {
+    let is_item = |line: &str| {
+        line.trim_start().split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+    };
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for (before, line) in page.text.lines().zip(page.text.lines().skip(1)) {
+            if is_item(line) && !before.is_empty() && !is_item(before) && !before.starts_with(' ') {
+                wrong.push(page.at(line));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// The targets of links and pictures outside of code: `[text](target)`.
 fn links(text: &str) -> Vec<&str> {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-use kiln::{Ring, prelude::*};
+use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 4, grid = 1)]
 pub fn column_sums(#[block(1, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 1>) {
@@ -6,22 +6,18 @@ pub fn column_sums(#[block(1, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 1>)
     let (full, empty) = (barriers(4, 1), barriers(4, 1));
     warp_specialize(
         || {
-            let mut ring = Ring::reader(4);
             let mut sum = zeros::<f32>([64]);
-            for _ in 0..x.dim(0) {
-                full[ring.slot].wait(ring.phase);
-                sum += rows[ring.slot].load().sum(0);
-                ring.advance();
+            for row in 0..x.dim(0) {
+                full[row % 4].wait(row / 4 % 2);
+                sum += rows[row % 4].load().sum(0);
             }
             out.tile([0], [64]).store(sum);
         },
         [partition(1).run(|| {
-            let mut ring = Ring::writer(4);
             for row in 0..x.dim(0) {
-                empty[ring.slot].wait(ring.phase);
-                full[ring.slot].expect(x.block_bytes());
-                tma::load(x, [row, 0], full[ring.slot], rows[ring.slot]);
-                ring.advance();
+                empty[row % 4].wait(1 - row / 4 % 2);
+                full[row % 4].expect(x.block_bytes());
+                tma::load(x, [row, 0], full[row % 4], rows[row % 4]);
             }
         })],
     );
