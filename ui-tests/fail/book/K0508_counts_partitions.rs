@@ -3,7 +3,7 @@ use kiln::prelude::*;
 #[kernel(target = sm_80, warps = 4, grid = 1)]
 pub fn running_sums(x: Tensor<f32, 2>, y: TensorMut<f32, 2>) {
     let row = shared::<f32>([1, 64]);
-    let (filled, free) = (named_barrier(2), named_barrier(2));
+    let (filled, free) = (named_barrier(2), named_barrier(5));
     warp_specialize(
         || {
             for at in 0..x.dim(0) {
