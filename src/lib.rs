@@ -307,6 +307,11 @@ pub mod __private {
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+/// Compiles the kernel of the page about conversions.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/conversions.md")]
+mod conversions {}
+
 /// Compiles the programs of `docs`.
 #[cfg(all(doctest, feature = "cuda"))]
 #[doc = include_str!("../docs/interop.md")]

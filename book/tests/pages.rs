@@ -76,6 +76,14 @@ fn what_the_pages_include_is_there() {
                 continue;
             };
             let Some(part) = part else { continue };
+            if let Some(first) = part.strip_suffix(':') {
+                // From a line on: what is before it is the file's heading, for which the page has its own.
+                let heading = text.lines().next().filter(|line| line.starts_with("# "));
+                if first != "2" || heading.is_none() {
+                    wrong.push(page.at(&format!("{include} leaves out more than a heading")));
+                }
+                continue;
+            }
             let lines = |words: String| {
                 text.lines().filter(|line| line.trim_end().ends_with(&words)).count()
             };
@@ -137,6 +145,36 @@ fn every_listing_and_every_result_is_on_a_page() {
 
 fn is_picture(link: &str) -> bool {
     Path::new(link).extension().is_some_and(|ending| ending == "svg" || ending == "png")
+}
+
+/// A code host shows an include as it is written.
+#[test]
+fn pages_to_which_the_readme_links_need_no_build() {
+    let readme = fs::read_to_string(repository().join("README.md")).expect("it is a text");
+    let linked: Vec<&str> =
+        links(&readme).into_iter().filter(|link| link.starts_with("book/pages/")).collect();
+    assert!(!linked.is_empty(), "it links to the contents of the book");
+    for link in linked {
+        let text = fs::read_to_string(repository().join(link)).expect("a link leads to a page");
+        assert!(!text.contains("{{#include"), "{link} makes sense only if it is built");
+    }
+}
+
+/// A line such as "1. Then" begins a list, also where it goes on with a sentence that ends with a number.
+#[test]
+fn no_line_of_a_paragraph_begins_like_a_list() {
+    let is_item = |line: &str| {
+        line.trim_start().split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+    };
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for (before, line) in page.text.lines().zip(page.text.lines().skip(1)) {
+            if is_item(line) && !before.is_empty() && !is_item(before) && !before.starts_with(' ') {
+                wrong.push(page.at(line));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// The targets of links and pictures outside of code: `[text](target)`.
@@ -274,4 +312,51 @@ fn every_example_is_on_its_page() {
         }
     }
     assert!(absent.is_empty(), "not on the page: {absent:?}");
+}
+
+/// The reason in a recorded verdict, as the page writes it: `..` for a name, N for a number.
+fn reason(verdict: &str) -> Option<String> {
+    let (line, reason) = verdict.split_once("left to the emulator: line ")?.1.split_once(": ")?;
+    assert!(line.bytes().all(|byte| byte.is_ascii_digit()), "{verdict}");
+    let words = reason.split(' ').map(|word| match word.strip_prefix('`') {
+        Some(name) if !name.ends_with("!`") => "`..`",
+        Some(_) | None if word.parse::<u32>().is_ok_and(|number| number > 0) => "N",
+        Some(_) | None => word,
+    });
+    Some(words.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn every_reason_of_a_recorded_verdict_is_on_its_page() {
+    let page = fs::read_to_string(repository().join("book/pages/order/found.md"));
+    let page = page.expect("the page can be read");
+    let recorded = fs::read_to_string(repository().join("tests/order.txt"));
+    let recorded = recorded.expect("the verdicts can be read");
+    let mut reasons: BTreeSet<String> = recorded.lines().filter_map(reason).collect();
+    assert!(reasons.contains("a wait that does not block"), "{reasons:?}");
+    // The first cell of a row of the page's tables.
+    let rows: Vec<&str> = page.lines().filter_map(|line| line.split('|').nth(1)).collect();
+    reasons.retain(|reason| !rows.iter().any(|row| row.trim().trim_matches('`').trim() == reason));
+    assert!(reasons.is_empty(), "not on the page: {reasons:?}");
+}
+
+#[test]
+fn names_and_numbers_of_a_reason_are_left_out() {
+    let of = |reason_of_one: &str| {
+        reason(&format!("k - sm_80 left to the emulator: line 7: {reason_of_one}"))
+    };
+    assert_eq!(
+        of("it depends on the argument `n`").as_deref(),
+        Some("it depends on the argument `..`")
+    );
+    assert_eq!(
+        of("a hazard in loops of 7 iterations or more").as_deref(),
+        Some("a hazard in loops of N iterations or more")
+    );
+    assert_eq!(of("only if it is 0").as_deref(), Some("only if it is 0"));
+    assert_eq!(
+        of("instructions of `ptx!` access").as_deref(),
+        Some("instructions of `ptx!` access")
+    );
+    assert_eq!(reason("k - sm_80 proven"), None);
 }

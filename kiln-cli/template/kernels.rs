@@ -2,7 +2,8 @@
 
 use kiln::prelude::*;
 
-/// y = alpha · x + y. Each block computes `N` elements; the last one may reach past the end, where nothing is read or written.
+/// y = alpha · x + y. Each block computes `N` elements; the last one may reach past the end, where
+/// nothing is read or written.
 #[kernel(target = sm_80, warps = 4, grid = cdiv(y.dim(0), N), instances(N = [1024]))]
 pub fn axpy<const N: i32>(alpha: f32, x: Tensor<f32, 1>, y: TensorMut<f32, 1>) {
     let at = [block_id(0) * N];

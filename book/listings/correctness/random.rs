@@ -39,7 +39,11 @@ mod tests {
     }
 
     /// The sums by one instance on an emulated device.
-    fn sums(instance: running_sums::Instance, target: Target, (rows, columns, host): &(usize, usize, Vec<i32>)) -> kiln::Result<Vec<i32>> {
+    fn sums(
+        instance: running_sums::Instance,
+        target: Target,
+        (rows, columns, host): &(usize, usize, Vec<i32>),
+    ) -> kiln::Result<Vec<i32>> {
         let stream = Device::emulator(target)?.stream()?;
         let x = stream.upload(host, [*rows, *columns])?;
         let mut out = stream.full([*rows, *columns], -1)?;

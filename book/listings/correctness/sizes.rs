@@ -1,7 +1,8 @@
 // ANCHOR: kernel
 use kiln::prelude::*;
 
-/// out = the sum of each row of `x`, 128 columns at a time. Wrong: it leaves out the columns after the last whole tile.
+/// out = the sum of each row of `x`, 128 columns at a time. Wrong: it leaves out the columns after
+/// the last whole tile.
 #[kernel(target = sm_80, warps = 4, grid = x.dim(0))]
 pub fn row_sums(x: Tensor<i32, 2>, out: TensorMut<i32, 1>) {
     let row = block_id(0);

@@ -20,8 +20,8 @@ pub fn row_products<const SKIP: i32>(
 // ANCHOR_END: kernel
 
 // ANCHOR: bound
-/// A row's result in `f64`, and how far a result in `f32` may be from it: each of `n` roundings of products and sums moves it by at most
-/// 2^-24 of the sum of the sizes.
+/// A row's result in `f64`, and how far a result in `f32` may be from it: each of `n` roundings of
+/// products and sums moves it by at most 2^-24 of the sum of the sizes.
 fn required(a: &[f32], b: &[f32]) -> (f64, f64) {
     let products = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b));
     let (sum, sizes, n) = products

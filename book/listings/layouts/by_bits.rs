@@ -2,7 +2,8 @@
 #![expect(clippy::unnecessary_wraps, reason = "a listing's `main` returns what launches return")]
 
 // ANCHOR: program
-/// The element that a bit of the register number, or of the lane number, moves to: rows down, columns to the right.
+/// The element that a bit of the register number, or of the lane number, moves to: rows down,
+/// columns to the right.
 const REGISTER: [[usize; 2]; 2] = [[0, 1], [4, 0]];
 const LANE: [[usize; 2]; 5] = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]];
 

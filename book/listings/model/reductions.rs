@@ -49,7 +49,8 @@ pub fn recurrence(a: Tensor<f32, 1>, b: Tensor<f32, 1>, h: TensorMut<f32, 1>) {
 // ANCHOR_END: recurrence
 
 // ANCHOR: order
-/// Sorted keys, the values beside them, the three greatest of eight (as four, of which one is left out), and counts.
+/// Sorted keys, the values beside them, the three greatest of eight (as four, of which one is left
+/// out), and counts.
 #[kernel(target = sm_80, warps = 1, grid = 1)]
 pub fn order(keys: Tensor<i32, 1>, out: TensorMut<i32, 2>) {
     let keys = keys.tile([0], [8]).load();

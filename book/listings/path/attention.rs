@@ -2,7 +2,8 @@ use kiln::prelude::*;
 
 // ANCHOR: kernel
 /// One block computes `BM` rows of one head: `BN` keys and values at a time, whose scores stay in registers.
-#[kernel(target = sm_90a, warps = 4, grid = [cdiv(q.dim(1), BM), q.dim(0)], instances((BM, BN, D) = [(64, 64, 64)]))]
+#[kernel(target = sm_90a, warps = 4, grid = [cdiv(q.dim(1), BM), q.dim(0)],
+         instances((BM, BN, D) = [(64, 64, 64)]))]
 pub fn attention<const BM: i32, const BN: i32, const D: i32>(
     #[block(1, BM, D)] q: TensorMap<bf16, 3>,
     #[block(1, BN, D)] k: TensorMap<bf16, 3>,

@@ -1,7 +1,8 @@
 use kiln::{Ring, prelude::*};
 
 // ANCHOR: kernel
-/// Two blocks of a cluster compute tiles below one another. Each loads its tile of `a`; the first loads the tile of `b` for both.
+/// Two blocks of a cluster compute tiles below one another. Each loads its tile of `a`; the first
+/// loads the tile of `b` for both.
 #[kernel(target = sm_90a, warps = 8, cluster = [2, 1], grid = [2 * cdiv(c.dim(0), 256), cdiv(c.dim(1), 128)],
          instances(STAGES = [4]))]
 pub fn matmul<const STAGES: i32>(

@@ -6,7 +6,8 @@ use kiln::sched::{Grouped, Linear, Schedule};
 const BLOCKS: i32 = 132;
 
 // ANCHOR: read
-/// Rows of `a` and columns of `b` that the first tiles of all blocks need, of a result of 8192 × 8192 in tiles of 128 × 256.
+/// Rows of `a` and columns of `b` that the first tiles of all blocks need, of a result of
+/// 8192 × 8192 in tiles of 128 × 256.
 fn read<S: Schedule>() -> (usize, usize) {
     let order = S::new(8192 / 128, 8192 / 256);
     let tiles: Vec<(i32, i32)> = (0..BLOCKS).map(|i| order.tile(i)).collect();

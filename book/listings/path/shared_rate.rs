@@ -2,7 +2,8 @@
 const OPERATIONS: i32 = 4096;
 
 // ANCHOR: rates
-/// Bytes a clock that tiles of 128 × `n` read from shared memory, and that copies write there, at the full rate of the tensor cores.
+/// Bytes a clock that tiles of 128 × `n` read from shared memory, and that copies write there, at
+/// the full rate of the tensor cores.
 fn rates(n: i32) -> (i32, i32) {
     // An instruction for 64 rows reads 64 × 16 numbers of `a` and 16 × n of `b`.
     let clocks = 2 * 64 * n * 16 / OPERATIONS;

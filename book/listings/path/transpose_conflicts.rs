@@ -1,7 +1,8 @@
 use kiln::prelude::*;
 
 // ANCHOR: direct
-/// No shared memory. Each thread writes what it has read: a warp reads 128 bytes of one row, and writes 4 bytes to each of 32 rows.
+/// No shared memory. Each thread writes what it has read: a warp reads 128 bytes of one row, and
+/// writes 4 bytes to each of 32 rows.
 #[kernel(target = sm_80, warps = 4, grid = [x.dim(0), cdiv(x.dim(1), 128)])]
 pub fn direct(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     let (row, column) = (block_id(0), block_id(1) * 128);

@@ -42,12 +42,29 @@ one `prmt` for all numbers of two neighbours, a shift where one is needed, one `
 `fma` or `add` that takes the exponent off. All values are exact. The numbers are these:
 
 ```rust
-let low = (bytes & 15).cast::<bf16>(); // 0 to 15; `bytes` are u8
-let high = (bytes >> 4).cast::<bf16>();
-let low = (signed << 4 >> 4).cast::<bf16>(); // -8 to 7; `signed` are i8
-let high = (signed >> 4).cast::<bf16>();
-let third = ((words >> 8) & 15).cast::<bf16>(); // `words` are u32 or i32
-let centred = (((numbers >> 8) & 15) - 8).cast::<bf16>(); // `numbers` are i32: a constant that is taken off is free
+use kiln::prelude::*;
+
+/// A row of bf16 numbers for each kind.
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn unpack(
+    bytes: Tensor<u8, 1>,
+    signed: Tensor<i8, 1>,
+    words: Tensor<u32, 1>,
+    numbers: Tensor<i32, 1>,
+    out: TensorMut<bf16, 2>,
+) {
+    let put = |row: i32, x: Tile<bf16>| out.tile([row, 0], [1, 512]).store(x.expand(0));
+    let x = bytes.tile([0], [512]).load();
+    put(0, (x & 15).cast::<bf16>()); // 0 to 15
+    put(1, (x >> 4).cast::<bf16>());
+    let x = signed.tile([0], [512]).load();
+    put(2, (x << 4 >> 4).cast::<bf16>()); // -8 to 7
+    put(3, (x >> 4).cast::<bf16>());
+    let x = words.tile([0], [512]).load(); // the same of `i32`
+    put(4, ((x >> 8) & 15).cast::<bf16>());
+    let x = numbers.tile([0], [512]).load();
+    put(5, (((x >> 8) & 15) - 8).cast::<bf16>()); // a constant that is taken off is free
+}
 ```
 
 A `bf16` takes numbers of up to 7 bits, an `f16` of up to 10; a number must not lie across bit 16 of a word. The table has
