@@ -433,18 +433,8 @@ impl Builder<'_> {
                 "epsilon" => Some("EPSILON"),
                 _ => None,
             };
-            if let Some((first, rest)) = args.split_first()
-                && crate::elaborate::signatures::is_tile_method(&name.name)
-                && let Some(first) = first.operand_text()
-            {
-                let rest: Option<Vec<String>> = rest.iter().map(Expr::text).collect();
-                let called = rest.map(|rest| format!("{first}.{}({})", name.name, rest.join(", ")));
-                return self.report(
-                    Code::UnknownName
-                        .at(loc, headline)
-                        .why("operations on one tile or number are methods")
-                        .help_if(called),
-                );
+            if let Some(method) = self.method_of_number(&name.name, (vals, args), &headline, loc) {
+                return method;
             }
             let Some(constant) = constant.filter(|_| args.is_empty()) else {
                 return self.error(Code::UnknownName, name.loc, headline);

@@ -327,6 +327,34 @@ impl Builder<'_> {
         matches!(val, Val::Const(..)) || val.value().is_some_and(|value| self.is_scalar(value))
     }
 
+    /// Reports `f32::sqrt(x)`, which is a method of tiles and numbers.
+    pub(crate) fn method_of_number(
+        &mut self,
+        name: &str,
+        (vals, args): (&[Val], &[Expr]),
+        headline: &str,
+        loc: Loc,
+    ) -> Option<Val> {
+        let (first, rest) = args.split_first()?;
+        if !signatures::is_tile_method(name) {
+            return None;
+        }
+        let value = vals.first().and_then(Val::value);
+        let is_tile = value.is_some_and(|value| !self.is_scalar(value));
+        let texts: Option<Vec<String>> = rest.iter().map(Expr::text).collect();
+        let (first, rest) = (first.operand_text()?, texts?.join(", "));
+        let (why, help) = match name {
+            "max" | "min" if is_tile => (
+                "as methods of a tile, `max` and `min` reduce it along an axis; the functions compare two tiles",
+                format!("{name}imum({first}, {rest})"),
+            ),
+            _ => {
+                ("operations on one tile or number are methods", format!("{first}.{name}({rest})"))
+            }
+        };
+        Some(self.report(Code::UnknownName.at(loc, headline).why(why).help(help)))
+    }
+
     /// Reports `f32::max`, which is a value in Rust.
     pub(crate) fn method_as_path(&mut self, method: &str, loc: Loc) -> Val {
         let two = matches!(method, "max" | "min");
