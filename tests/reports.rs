@@ -13,11 +13,21 @@ fn stream() -> Result<Stream> {
     Device::emulator(Target::Sm90a)?.stream()
 }
 
-/// `tests/reports.rs:` and the line of the only place in this file that ends so.
-fn at(mark: &str) -> String {
+/// Line, from 1, of the only place in this file that ends so.
+fn line(mark: &str) -> usize {
     let mark = format!("// [{mark}]");
     let line = include_str!("reports.rs").lines().position(|line| line.ends_with(&mark));
-    format!("tests/reports.rs:{}:", line.expect("a line has the mark") + 1)
+    line.expect("a line has the mark") + 1
+}
+
+/// The line as a report has it.
+fn at(mark: &str) -> String {
+    format!("tests/reports.rs:{}:", line(mark))
+}
+
+/// The partition that begins in the line before a mark, as a report has it.
+fn part(mark: &str) -> String {
+    format!("(the partition at tests/reports.rs:{}:17)", line(mark) - 1)
 }
 
 #[kernel(target = sm_90a, warps = 4, grid = 1)]
@@ -114,13 +124,11 @@ fn a_deadlock_says_who_waits_on_which_barrier_and_who_has_ended() -> Result<()> 
         format!(
             "deadlock: waits for phase parity 0 of `pair.full[1]`: {missing}; warps 1 to 3 wait there too; "
         ),
-        format!("; warps 4, 5 (the partition at {}", at("idles")),
-        format!(" at {}", at("done")),
+        format!("; warps 4, 5 {} at {}", part("idles"), at("done")),
         format!(
-            ": waits for phase parity 0 of `done`: {missing}; warp 6 (the partition at {}",
-            at("copies")
+            ": waits for phase parity 0 of `done`: {missing}; warp 6 {} has ended\n",
+            part("copies")
         ),
-        ") has ended\n".to_owned(),
         format!("\n  at {}", at("full")),
     ] {
         assert!(text.contains(&required), "{required}\n{text}");

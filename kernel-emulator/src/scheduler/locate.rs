@@ -263,7 +263,7 @@ fn earlier(
             let what = if wrote { "wrote" } else { "read" };
             let order = words.choose(
                 "there a release in scope `.gpu` has to follow (such as `fence.acq_rel.gpu` and an atomic operation on a flag), and here an acquire of the same flag has to come before",
-                "blocks run in any order, unless after the one an atomic operation on a flag releases (`.release()` or `.acq_rel()` on its window), and before the other one on the same flag acquires (`.acquire()` or `.acq_rel()`)",
+                "blocks run in any order; to order the two, that block has to change a flag after its access, with `.release()`, and this one to see the change before its own, with `.acquire()`, both by atomic operations",
             );
             return format!(
                 ", which lane {lane} of warp {warp} of block ({x}, {y}, {z}) {what} {place}, and nothing orders that before this instruction: {order}"
