@@ -78,7 +78,7 @@ impl Names {
         self.memory.iter().find(here).and_then(|named| named.warps_an_arrival).unwrap_or(1)
     }
 
-    /// What is at a byte of dynamic shared memory: `byte 16 of `tile[2]``, and of an mbarrier its name alone as well.
+    /// What is at a byte of dynamic shared memory, in words with its byte within that; and of an mbarrier its name alone as well.
     fn place(&self, byte: u32) -> Option<(String, Option<String>)> {
         let here = |named: &&NamedMemory| {
             byte.checked_sub(named.start).is_some_and(|inside| inside < named.bytes)

@@ -1,6 +1,6 @@
 //! What the source calls what reports about a kernel that runs name: memory, barriers, partitions.
 
-use super::Lower;
+use super::{Lower, Split};
 use super::sync::barrier::BARRIER_BYTES;
 use crate::loc::Loc;
 
@@ -64,7 +64,7 @@ impl Lower<'_> {
             })
         });
         let memory = tiles.chain(barriers).collect();
-        let partitions = self.split.iter().flat_map(|split| split.partitions());
+        let partitions = self.split.iter().flat_map(Split::partitions);
         let partitions = partitions.map(|(first, partition)| NamedWarps {
             first,
             warps: partition.warps,
