@@ -1,7 +1,7 @@
 //! What the source calls what reports about a kernel that runs name: memory, barriers, partitions.
 
-use super::{Lower, Split};
 use super::sync::barrier::BARRIER_BYTES;
+use super::{Lower, Split};
 use crate::loc::Loc;
 
 /// The names of one kernel.
