@@ -69,9 +69,9 @@ fn a_missing_wait() {
         &message,
         &[
             "use of a value that was never written",
-            "last loaded from shared memory in PTX line ",
+            "last loaded from shared memory at ",
             &at("no wait before"),
-            "an asynchronous copy that warp 0 issues in PTX line ",
+            "an asynchronous copy that warp 0 issues at ",
             &at("copy without a wait"),
             "writes shared memory that this warp had read: is a wait for its mbarrier missing before the load",
         ],
@@ -105,9 +105,9 @@ fn a_wait_for_the_phase_before_the_first() {
     has(
         &message,
         &[
-            "which an asynchronous copy has still to write; warp 0 issued it in PTX line ",
+            "which an asynchronous copy has still to write; warp 0 issued it at ",
             &at("copy of the first phase"),
-            "for phase parity 0; the last wait of this warp, in PTX line ",
+            "for phase parity 0; the last wait of this warp, at ",
             &at("wait for no phase"),
             "was for 1",
             &at("read before the first phase"),
@@ -139,10 +139,11 @@ fn a_wait_for_the_wrong_phase() {
         &message,
         &[
             "data race: an asynchronous copy of ",
-            "read in PTX line ",
+            "to byte 0 of `tile`, which warp ",
+            "read at ",
             &at("read in the wrong phase"),
             "without a barrier between",
-            "had seen phase parity 0 of the copy's mbarrier end, and waited in PTX line ",
+            "had seen phase parity 0 of the copy's mbarrier end, and waited at ",
             &at("wait for the wrong phase"),
             "for that one again: for the wrong phase?",
             &at("copy of the second phase"),
@@ -170,9 +171,9 @@ fn a_wrong_number_of_bytes() {
             expects(expects::Args { x: &x, bytes, out: &mut out }).launch(stream)
         })
     };
-    let few = "16384 bytes are on the way to the mbarrier at shared address ";
+    let few = "16384 bytes are on the way to `arrived`, ";
     has(&expected(8192), &[few, "whose phase waits for 8192: it does not complete", &at("copied")]);
-    let many = "deadlock: waits for phase parity 0 of the mbarrier at shared address ";
+    let many = "deadlock: waits for phase parity 0 of `arrived`: ";
     let arrived =
         "0 of 1 arrivals and 16384 bytes are missing: more are expected than the copies bring";
     has(&expected(32768), &[many, arrived, &at("never over")]);
@@ -268,7 +269,7 @@ fn an_end_with_copies_in_flight() {
     });
     let leaves = "the block leaves the kernel while an asynchronous copy has still to ";
     let load = at("load at the end");
-    has(&message, &[leaves, "write its shared memory: nobody waited for the mbarrier", &load]);
+    has(&message, &[leaves, "write its shared memory: nobody waited for `arrived`", &load]);
     let message = said(|stream, twin| {
         let mut out = stream.zeros([64, 64])?;
         let right = twin == Twin::Right;

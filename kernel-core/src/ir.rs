@@ -153,6 +153,8 @@ pub struct SharedData {
     pub shape: Vec<u32>,
     /// A layout pinned by the user, per tile of the last two axes.
     pub pinned: Option<kernel_layout::Form>,
+    /// What the source calls it: the variable, or the field of one, that held it first.
+    pub name: Option<String>,
     /// Where it was made.
     pub loc: Loc,
 }
@@ -458,6 +460,22 @@ impl Kernel {
     /// The type of a value.
     pub fn ty(&self, value: Value) -> &Type {
         &self.values[value].ty
+    }
+
+    /// What the source calls memory or barriers, in backticks, if it has a name for the allocation.
+    pub fn called(&self, value: Value) -> Option<String> {
+        let (name, view) = match self.ty(value) {
+            Type::Shared(window) => (&self.shared[window.root].name, window.view.is_some()),
+            Type::Barrier(barrier) => (&self.barriers[barrier.root].name, false),
+            Type::TensorMemory(window) => {
+                let data = &self.tensor_memory[window.root];
+                let whole = data.of.map_or(data, |whole| &self.tensor_memory[whole]);
+                (&whole.name, data.of.is_some())
+            }
+            Type::Scalar(_) | Type::Tile(..) | Type::Error => return None,
+        };
+        let name = name.as_ref()?;
+        Some(if view { format!("a view of `{name}`") } else { format!("`{name}`") })
     }
 }
 

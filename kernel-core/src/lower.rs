@@ -25,6 +25,7 @@ mod facts;
 mod language;
 mod memory;
 mod module;
+mod named;
 mod products;
 mod report;
 mod sync;
@@ -40,6 +41,7 @@ use language::control::LoopFrame;
 use language::params::Params;
 use language::specialize::{Crew, Split};
 use memory::shared::{self, SharedPlan};
+pub use named::{NamedMemory, NamedWarps, Names};
 use products::dot;
 pub use report::Slots;
 use sync::barrier;
@@ -60,6 +62,10 @@ pub struct Lowered {
     pub widest_exchange: Option<(Loc, u32)>,
     /// The tensor maps that the entry takes after its other parameters, 128 bytes each, in this order.
     pub maps: Vec<TensorMap>,
+    /// What the source calls what reports about the running kernel name.
+    pub names: Names,
+    /// For each `trap` of the entry, in order: what is wrong when it is reached, if the compiler put it there.
+    pub checks: Vec<Option<String>>,
 }
 
 /// Lowers a checked kernel.
@@ -299,8 +305,8 @@ impl Lower<'_> {
                 self.report(*report, args);
                 None
             }
-            Op::Assert(_) => {
-                self.assert(args[0]);
+            Op::Assert(says) => {
+                self.assert(args[0], says);
                 None
             }
         };
@@ -483,8 +489,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Stops the kernel if the condition fails.
-    fn assert(&mut self, condition: Value) {
+    /// Stops the kernel, with what is wrong then, if the condition fails.
+    fn assert(&mut self, condition: Value, says: &str) {
         let conditions = match &self.values[condition] {
             Data::Scalar(value) => vec![*value],
             Data::Tile(values) => values.clone(),
@@ -496,9 +502,7 @@ impl Lower<'_> {
         match holds {
             Val::Int(1) => {}
             Val::Reg(_) | Val::Int(_) | Val::F32(_) | Val::F64(_) => {
-                let predicate = self.e.reg(holds, kernel_ptx::Type::Pred);
-                let guard = Some(kernel_ptx::Guard { predicate, negated: true });
-                self.e.effect_if(guard, Opcode::Trap, &[], []);
+                self.e.trap_unless(holds, says);
             }
         }
     }

@@ -60,6 +60,9 @@
 //! What PTX leaves open is chosen once, and [`Options`] has the choices; [`TensorCore`] is how `mma`
 //! and `wgmma` add; `tcgen05.mma` adds in order of k in f32, as no Blackwell device was there to be asked.
 //!
+//! Reports speak of the text as it stands. Who has compiled it from a kernel in Kiln gives the program the names of its source
+//! ([`Program::with_names`]), and reports speak in these and in Kiln's words.
+//!
 //! Reading order: `fault`, `memory`, `code` (what is executed), `decode` (from text to it), `machine`
 //! (blocks, warps, divergence), `exec` (instructions; `exec/bulk.rs` says how late copies land), `numeric` (their arithmetic), `scheduler`
 //! (grids), `program`.
@@ -74,6 +77,7 @@ mod fault;
 mod finding;
 mod machine;
 mod memory;
+mod names;
 pub mod numeric;
 mod program;
 mod scheduler;
@@ -85,6 +89,7 @@ pub use fault::{Fault, FaultKind, Site, SourceLine};
 pub use finding::Hazards;
 pub use memory::writes::Writes;
 pub use memory::{DeviceMemory, MemoryError};
+pub use names::{NamedMemory, NamedWarps, Names};
 pub use numeric::matrix::TensorCore;
 pub use program::{
     EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report, runs_on,

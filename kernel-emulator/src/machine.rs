@@ -18,6 +18,7 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 use crate::memory::tensor::TensorMemory;
 use crate::memory::writes::Writes;
 use crate::memory::{Allocation, InFlight};
+use crate::names::Names;
 use crate::numeric::matrix::TensorCore;
 use crate::trace::{Recorder, Tracer};
 
@@ -51,6 +52,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) entry: &'a str,
     /// The PTX text and its `.file` directives, for faults.
     pub(crate) text: &'a str,
+    /// What the kernel's source calls what the text numbers, where a compiler wrote it.
+    pub(crate) names: Option<&'a Names>,
     pub(crate) files: &'a [(u32, String)],
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],

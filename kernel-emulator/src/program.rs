@@ -15,6 +15,7 @@ use crate::machine::{Launch, Multiprocessors};
 use crate::memory::race::{Across, Board};
 use crate::memory::writes::Writes;
 use crate::memory::{DeviceMemory, MemoryError};
+use crate::names::Names;
 use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
 use crate::trace::{Timeline, TraceOptions, Traced, Tracer};
@@ -268,6 +269,7 @@ pub struct Program {
     /// Tells programs apart in a device's memory.
     id: u64,
     text: Arc<str>,
+    names: Option<Arc<Names>>,
     module: Arc<Module>,
     entries: Vec<EntryInfo>,
     codes: Vec<Code>,
@@ -352,10 +354,18 @@ impl Program {
         Ok(Program {
             id: NEXT_PROGRAM.fetch_add(1, Relaxed),
             text: text.into(),
+            names: None,
             module: Arc::new(module),
             entries,
             codes,
         })
+    }
+
+    /// The same program, of which reports speak in Kiln's words, with these names.
+    #[must_use]
+    pub fn with_names(mut self, names: Names) -> Program {
+        self.names = Some(Arc::new(names));
+        self
     }
 
     /// The entries, in the order of the text.
@@ -424,6 +434,7 @@ impl Program {
             code,
             entry,
             text: &self.text,
+            names: self.names.as_deref(),
             files: &self.module.files,
             grid: config.grid,
             block: config.block,

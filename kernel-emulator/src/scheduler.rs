@@ -10,6 +10,7 @@ mod livelock;
 pub(crate) mod locate;
 mod stuck;
 mod traced;
+mod words;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -229,6 +229,10 @@ impl Machine {
         // Two threads may parse the same text; one result is kept.
         let program = Program::parse(variant.ptx)
             .map_err(|error| self.load_error(image, variant, &error.to_string()))?;
+        let program = match variant.names {
+            Some(names) => program.with_names(names.for_emulator()),
+            None => program,
+        };
         let mut programs = self.programs.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(programs.entry(key).or_insert_with(|| Arc::new(program))))
     }
@@ -690,6 +694,7 @@ mod tests {
             tensor_columns: 0,
             requires: &[],
             maps: &[],
+            names: None,
         };
         const PLAIN: Image = Image {
             kernel: "scale",

@@ -5,10 +5,12 @@
 //! allocated at run time.
 
 mod map;
+mod names;
 mod report;
 
 use kernel_ptx::{Features, Hardware};
 pub use map::{Fill, MapDim, MapExtent, MapInfo, MapPlaces, MapStride};
+pub use names::{NamedMemory, NamedWarps, Names};
 pub use report::{ReportText, Reports, Values};
 use std::fmt;
 
@@ -214,6 +216,8 @@ pub struct Variant {
     /// The tensor maps of its copies: one entry parameter of 128 bytes, aligned to 64, for each, in this order after
     /// all others.
     pub maps: &'static [MapInfo],
+    /// What the kernel's source calls what the emulator's reports name: there if Kiln compiled the text, and the program has the emulator.
+    pub names: Option<&'static Names>,
 }
 
 /// Machine code that `ptxas` made of a module while the program was built.

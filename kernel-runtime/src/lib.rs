@@ -116,7 +116,8 @@ pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
 #[doc(hidden)]
 pub use image::{
-    Cubin, Fill, Image, MapDim, MapExtent, MapInfo, MapPlaces, MapStride, ParamInfo, Variant,
+    Cubin, Fill, Image, MapDim, MapExtent, MapInfo, MapPlaces, MapStride, NamedMemory, NamedWarps,
+    Names, ParamInfo, Variant,
 };
 pub use image::{Fact, ParamKind, Target};
 #[doc(hidden)]

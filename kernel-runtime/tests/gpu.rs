@@ -175,6 +175,7 @@ const fn variant(entry: &'static str, ptx: &'static str, dynamic_shared_bytes: u
         tensor_columns: 0,
         requires: &[],
         maps: &[],
+        names: None,
     }
 }
 

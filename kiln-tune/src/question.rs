@@ -86,6 +86,7 @@ mod tests {
         tensor_columns: 0,
         requires: &[],
         maps: &[],
+        names: None,
     };
 
     const MAP: MapInfo = MapInfo {

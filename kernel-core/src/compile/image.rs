@@ -336,6 +336,7 @@ fn lower_for(
     if let Some(times) = around.times {
         keep("times", &|| times.text());
     }
+    let checks = checks_by_line(&ptx, lowered.checks);
     let wished = if lowered.maps.is_empty() {
         Vec::new()
     } else {
@@ -352,8 +353,16 @@ fn lower_for(
         tensor_columns: layouts::tensor_memory::allocated(&kernel),
         requires: assumed,
         maps: lowered.maps,
+        names: lowered.names,
+        checks,
     };
     Some(Made { variant, wished, order })
+}
+
+/// What is said of each `trap` of a text, with its line.
+fn checks_by_line(ptx: &str, checks: Vec<Option<String>>) -> Vec<(u32, String)> {
+    let traps = (1..).zip(ptx.lines()).filter(|(_, line)| line.ends_with("trap;"));
+    traps.zip(checks).filter_map(|((line, _), says)| Some((line, says?))).collect()
 }
 
 /// Gives every tile a layout, and orders accesses as the layouts ask for.

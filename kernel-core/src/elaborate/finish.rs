@@ -8,13 +8,29 @@ use crate::{
         Builder,
         language::targets::oldest_with,
         tiles::{arith, bits},
+        written::Written,
     },
     ir::{
-        Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind, Type,
-        Unary, Value,
+        BarrierOp, Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind,
+        SyncOp, TensorMemoryOp, Type, Unary, Value, WindowOp,
     },
     loc::Loc,
 };
+
+/// Gives allocations the names of what held them first.
+fn name_memory(kernel: &mut Kernel, written: &Written) {
+    let Kernel { body, shared, barriers, tensor_memory, .. } = kernel;
+    body.each_op(&mut |op, _, result, _| {
+        let Some(name) = result.and_then(|result| written.name(result)) else { return };
+        if let Op::Window(WindowOp::Alloc(root)) = op {
+            shared[*root].name = Some(name);
+        } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Alloc(root))) = op {
+            barriers[*root].name = Some(name);
+        } else if let Op::TensorMemory(TensorMemoryOp::Alloc(root)) = op {
+            tensor_memory[*root].name = Some(name);
+        }
+    });
+}
 
 impl Builder<'_> {
     /// The finished kernel.
@@ -61,7 +77,7 @@ impl Builder<'_> {
         crate::ir::renumber(&mut body, &mut kept);
         let kept = kept.into_iter().map(|number| self.reports[number as usize].clone());
         let reports = kept.collect();
-        let kernel = Kernel {
+        let mut kernel = Kernel {
             name,
             warps: self.warps,
             target: self.target,
@@ -81,6 +97,7 @@ impl Builder<'_> {
         self.written.awaits = self.awaits;
         self.written.tainted = self.tainted;
         self.written.holders = self.scopes.take_holders();
+        name_memory(&mut kernel, &self.written);
         Some(kernel)
     }
 

@@ -5,7 +5,7 @@ use crate::{
     explore::Verdict,
     ir::{Elem, Fact, Param, RawAccess, ReportKind},
     layouts::tma::TensorMap,
-    lower::Slots,
+    lower::{Names, Slots},
 };
 
 /// Machine code for one architecture.
@@ -36,6 +36,10 @@ pub struct Variant {
     pub requires: Vec<Fact>,
     /// The tensor maps that the entry takes after its other parameters.
     pub maps: Vec<TensorMap>,
+    /// What the source calls what reports about the running kernel name.
+    pub names: Names,
+    /// Lines of the text, from 1, with a `trap` that the compiler put there, and what is wrong when one is reached.
+    pub checks: Vec<(u32, String)>,
 }
 
 /// What a kernel says while it runs.

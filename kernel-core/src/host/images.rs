@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::{CompiledInstance, Image, Report, Reports, Variant, maps};
 use crate::ir::{Dtype, Elem, Fact, ParamKind, ReportKind};
-use crate::lower::Slots;
+use crate::lower::{NamedMemory, NamedWarps, Names, Slots};
 use crate::syntax::Builds;
 
 pub(super) fn target_variant(name: &str) -> Option<TokenStream> {
@@ -148,14 +148,15 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     let reports = reports_tokens(image.reports.as_ref());
     let declared = image.declared.iter().map(fact_tokens);
     let variants = image.variants.iter().map(|variant| {
-        let Variant { name, entry, ptx, cubins, shared_bytes, tensor_columns, requires, maps } =
-            variant;
+        let Variant { name, entry, ptx, cubins, shared_bytes, tensor_columns, .. } = variant;
+        let Variant { requires, maps, names, checks, .. } = variant;
         let cubins = cubins.iter().map(|cubin| {
             let (architecture, bytes) = (&cubin.architecture, Literal::byte_string(&cubin.bytes));
             quote!(::kiln::__private::Cubin { architecture: #architecture, bytes: #bytes })
         });
         let maps = maps.iter().map(maps::tokens);
         let requires = requires.iter().map(fact_tokens);
+        let names = names_tokens(names, checks);
         quote!(::kiln::__private::Variant {
             name: #name,
             entry: #entry,
@@ -165,6 +166,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
             tensor_columns: #tensor_columns,
             requires: &[#(#requires),*],
             maps: &[#(#maps),*],
+            names: #names,
         })
     });
     quote!(::kiln::__private::Image {
@@ -179,6 +181,37 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
         reports: #reports,
         variants: &[#(#variants),*],
     })
+}
+
+/// What reports about the running kernel name. The macro keeps it for programs that have the emulator.
+fn names_tokens(names: &Names, checks: &[(u32, String)]) -> TokenStream {
+    let memory = names.memory.iter().map(|named| {
+        let NamedMemory { name, start, bytes, each_bytes, warps_an_arrival } = named;
+        let [each_bytes, warps_an_arrival] =
+            [each_bytes, warps_an_arrival].map(|number| number.unwrap_or(0));
+        quote!(::kiln::__private::NamedMemory {
+            name: #name,
+            start: #start,
+            bytes: #bytes,
+            each_bytes: #each_bytes,
+            warps_an_arrival: #warps_an_arrival,
+        })
+    });
+    let partitions = names.partitions.iter().map(|named| {
+        let NamedWarps { first, warps, place: (line, column) } = named;
+        quote!(::kiln::__private::NamedWarps {
+            first: #first,
+            warps: #warps,
+            line: #line,
+            column: #column,
+        })
+    });
+    let checks = checks.iter().map(|(line, says)| quote!((#line, #says)));
+    quote!(::kiln::__private::__names!(::kiln::__private::Names {
+        memory: &[#(#memory),*],
+        partitions: &[#(#partitions),*],
+        checks: &[#(#checks),*],
+    }))
 }
 
 fn fact_tokens(fact: &Fact) -> TokenStream {

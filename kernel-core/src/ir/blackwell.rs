@@ -27,6 +27,8 @@ pub struct TensorMemoryData {
     pub of: Option<TensorMemory>,
     /// A layout pinned by the user, of one tile.
     pub pinned: Option<kernel_layout::Form>,
+    /// What the source calls it: the variable, or the field of one, that held it first.
+    pub name: Option<String>,
     /// Where it was made.
     pub loc: Loc,
 }

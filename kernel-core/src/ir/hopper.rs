@@ -18,6 +18,8 @@ pub struct BarrierData {
     pub ring: Option<u32>,
     /// The arrivals that complete a phase, each by one partition or thread.
     pub count: u32,
+    /// What the source calls it: the variable, or the field of one, that held it first.
+    pub name: Option<String>,
     /// Where it was made.
     pub loc: Loc,
 }

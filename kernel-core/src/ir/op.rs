@@ -442,7 +442,8 @@ pub enum Op {
     Product(ProductOp),
     /// An operation on tensor memory.
     TensorMemory(TensorMemoryOp),
-    /// Stops the kernel if the condition (operand 0: scalar or tile of `bool`) fails anywhere.
+    /// Stops the kernel if the condition (operand 0: scalar or tile of `bool`) fails anywhere. The text says what is wrong then; each `{}` in it
+    /// stands for an operand of the comparison that failed.
     Assert(String),
     /// Says something to the host.
     Report(ReportOp),

@@ -96,6 +96,8 @@ pub(crate) struct Inst {
     pub(crate) operation: Touched,
     /// Which threads meet there.
     pub(crate) meets: Meets,
+    /// Of a `trap`: what is wrong when it is reached.
+    pub(crate) says: Option<String>,
 }
 
 /// A node of a frame.
@@ -416,7 +418,7 @@ impl Emitter {
 
     fn inst(&self, instruction: Instruction, results: usize, effect: bool) -> Inst {
         let (loc, operation) = (self.loc, self.operation);
-        Inst { instruction, results, effect, loc, operation, meets: Meets::Nobody }
+        Inst { instruction, results, effect, loc, operation, meets: Meets::Nobody, says: None }
     }
 
     /// An instruction at which threads meet.
@@ -447,6 +449,16 @@ impl Emitter {
         let mut inst = Instruction::new(opcode, modifiers, operands);
         inst.guard = guard;
         self.push(inst, 0, true);
+    }
+
+    /// Stops the kernel unless the predicate `holds`. `says` is what is wrong then: see [`Op::Assert`](crate::ir::Op::Assert).
+    pub(crate) fn trap_unless(&mut self, holds: Val, says: &str) {
+        let predicate = self.reg(holds, Type::Pred);
+        let mut instruction = Instruction::new(Opcode::Trap, [], []);
+        instruction.guard = Some(Guard { predicate, negated: true });
+        let inst = Inst { says: Some(says.to_owned()), ..self.inst(instruction, 0, true) };
+        let current = self.current();
+        self.frames[current.0].nodes.push(Node::Inst(Box::new(inst)));
     }
 
     /// Writes `value` to a register that has several definitions.

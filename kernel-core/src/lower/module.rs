@@ -13,6 +13,7 @@ pub(crate) fn assemble(
 ) -> Lowered {
     let kernel = lower.kernel;
     let (shared_bytes, widest_exchange) = (lower.plan.total(), lower.plan.widest());
+    let names = lower.names(line_of);
     let mut directives = vec![Directive::RequiredThreads([kernel.threads(), 1, 1])];
     if kernel.cluster != [1; 3] {
         directives.push(Directive::RequiredCluster(kernel.cluster));
@@ -31,7 +32,7 @@ pub(crate) fn assemble(
         body: None,
     };
     let maps = lower.maps;
-    lower.e.finish(&mut function, line_of);
+    let checks = lower.e.finish(&mut function, line_of);
     let memory = Variable {
         name: "smem".to_owned(),
         linkage: Linkage::Extern,
@@ -56,5 +57,6 @@ pub(crate) fn assemble(
     {
         unreachable!("lowering emitted what the instruction table lacks: {:?}", invalid.first());
     }
-    Lowered { module, entry: kernel.name.clone(), shared_bytes, widest_exchange, maps }
+    let entry = kernel.name.clone();
+    Lowered { module, entry, shared_bytes, widest_exchange, maps, names, checks }
 }

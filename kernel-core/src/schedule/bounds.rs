@@ -47,8 +47,8 @@ pub fn bounds(kernel: &mut Kernel) {
     unproven.region(&kernel.body, &mut Vec::new());
     let found = unproven.found;
     let mut out = Insertions::default();
-    for (number, bound, loc) in found {
-        let asserted = assertion(kernel, bound, loc);
+    for (number, (bound, says), loc) in found {
+        let asserted = assertion(kernel, (bound, says), loc);
         out.before.entry(number).or_default().extend(asserted);
     }
     out.insert(&mut kernel.body);
@@ -76,6 +76,52 @@ fn bounds_of(kernel: &Kernel, op: &Op, args: &[Value]) -> impl Iterator<Item = B
         }));
     }
     all.into_iter()
+}
+
+/// What is wrong if a bound of an operation does not hold, for the one who runs the kernel: `{}` stands for the index, or for what was compared.
+fn says(kernel: &Kernel, (op, args): (&Op, &[Value]), bound: Bound) -> String {
+    let Bound::Index(index, extent) = bound else {
+        return "a TMA copy begins at {} on an axis, before its slice, which begins at {}"
+            .to_owned();
+    };
+    let blocks = kernel.cluster.iter().product::<u32>();
+    match op {
+        Op::Sync(SyncOp::Barrier(BarrierOp::Index)) => {
+            let ring = kernel.called(args[0]).unwrap_or_else(|| "the ring".to_owned());
+            format!("index {{}} is out of range: {ring} has {extent} barriers")
+        }
+        Op::Window(WindowOp::Index) | Op::TensorMemory(TensorMemoryOp::Index) => {
+            let ring = kernel.called(args[0]).unwrap_or_else(|| "the ring".to_owned());
+            if kernel.ty(args[0]).shape().len() > 2 {
+                format!("index {{}} is out of range: {ring} has {extent} buffers")
+            } else {
+                format!("index {{}} is out of range: {ring} has extent {extent} on axis 0")
+            }
+        }
+        Op::Window(WindowOp::Part) => {
+            let whole = kernel.called(args[0]).unwrap_or_else(|| "the tile".to_owned());
+            let shape = kernel.ty(args[0]).shape();
+            let mut axes = args[1..].iter().zip(shape);
+            let axis = axes.position(|axis| axis == (&index, &extent)).unwrap_or_default();
+            format!("position {{}} is out of range: {whole} has extent {extent} on axis {axis}")
+        }
+        Op::Window(WindowOp::Remote) | Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) => {
+            format!("rank {{}} is out of range: the cluster has {blocks} blocks")
+        }
+        Op::Source(_)
+        | Op::Tile(_)
+        | Op::Elementwise(_)
+        | Op::Memory(_)
+        | Op::Window(_)
+        | Op::Copy(_)
+        | Op::Sync(_)
+        | Op::Product(_)
+        | Op::TensorMemory(_)
+        | Op::Assert(_)
+        | Op::Report(_) => {
+            format!("mask {{}} names blocks that the cluster of {blocks} does not have")
+        }
+    }
 }
 
 /// The one index that an operation takes, and what it is less than.
@@ -123,7 +169,8 @@ struct Unproven<'k> {
     next: Number,
     /// What holds at a place because assertions before it, in its region and in those around it, let nothing else pass.
     asserted: Vec<Bound>,
-    found: Vec<(Number, Bound, Loc)>,
+    /// What is to be asserted, and what is wrong if it does not hold.
+    found: Vec<(Number, (Bound, String), Loc)>,
 }
 
 impl Unproven<'_> {
@@ -136,7 +183,8 @@ impl Unproven<'_> {
                 for bound in bounds_of(self.kernel, op, args) {
                     if !self.proves(bound, forks) {
                         self.asserted.push(bound);
-                        self.found.push((number, bound, stmt.loc));
+                        let says = says(self.kernel, (op, args), bound);
+                        self.found.push((number, (bound, says), stmt.loc));
                     }
                 }
             } else if let StmtKind::If { condition, then, otherwise, .. } = &stmt.kind {
@@ -181,7 +229,7 @@ impl Unproven<'_> {
 }
 
 /// The kernel stops if an index is negative, which counts as huge, or too large, or if a copy begins before its slice.
-fn assertion(kernel: &mut Kernel, bound: Bound, loc: Loc) -> Vec<Stmt> {
+fn assertion(kernel: &mut Kernel, (bound, says): (Bound, String), loc: Loc) -> Vec<Stmt> {
     let mut value = |dtype| kernel.values.alloc(ValueData { ty: Type::scalar(dtype), loc });
     match bound {
         Bound::Index(index, extent) => {
@@ -192,7 +240,7 @@ fn assertion(kernel: &mut Kernel, bound: Bound, loc: Loc) -> Vec<Stmt> {
                 op(ElementwiseOp::Cast, vec![index], Some(natural), loc),
                 op(most, Vec::new(), Some(limit), loc),
                 op(Compare::Lt, vec![natural, limit], Some(inside), loc),
-                op(Op::Assert(format!("an index is less than {extent}")), vec![inside], None, loc),
+                op(Op::Assert(says), vec![inside], None, loc),
             ]
         }
         Bound::InSlice { at, first, condition } => {
@@ -204,7 +252,6 @@ fn assertion(kernel: &mut Kernel, bound: Bound, loc: Loc) -> Vec<Stmt> {
                 stmts.push(op(Binary::Or, vec![not, holds], Some(either), loc));
                 holds = either;
             }
-            let says = "a TMA copy of a slice begins in it or after it".to_owned();
             stmts.push(op(Op::Assert(says), vec![holds], None, loc));
             stmts
         }

@@ -4,6 +4,11 @@ use crate::fragment::Fragment;
 
 /// How many traps a kernel has that begins with these statements; `ring` has four tiles.
 fn traps(body: &str) -> usize {
+    stage(body, "general.ptx").matches("trap;").count()
+}
+
+/// What a stage of the compiler leaves of that kernel.
+fn stage(body: &str, ending: &str) -> String {
     let source = format!(
         "fn k(n: i32, m: u32, x: Tensor<i32, 1>, out: TensorMut<i32, 2>) {{
             let ring = shared::<i32>([4, 16, 16]);
@@ -12,7 +17,7 @@ fn traps(body: &str) -> usize {
     );
     let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
     let attr = quote::quote!(target = sm_90a, warps = 1, cluster = 4);
-    Fragment::of(attr, &function).stage("general.ptx").matches("trap;").count()
+    Fragment::of(attr, &function).stage(ending).to_owned()
 }
 
 const STORE: &str = "ring[at].store(zeros([16, 16]));";
@@ -118,4 +123,28 @@ fn other_blocks_and_barriers_are_indexed_alike() {
     };
     assert_eq!(told("cluster::rank() ^ 1"), 0);
     assert_eq!(told("n"), 1);
+}
+
+#[test]
+fn a_check_says_what_is_out_of_range() {
+    let tile = "let tile = ring[0]; cluster::sync();";
+    for (body, says) in [
+        (format!("let at = n; {STORE}"), "index {} is out of range: `ring` has 4 buffers"),
+        (
+            "let pair = (barriers(2, 1), 1); let (full, _) = pair; full[n].arrive();".to_owned(),
+            "index {} is out of range: `full` has 2 barriers",
+        ),
+        (
+            format!("{tile} tile.of_block(n).store(zeros([16, 16])); cluster::sync();"),
+            "rank {} is out of range: the cluster has 4 blocks",
+        ),
+        (
+            "ring[0].tile([0, n * 8], [16, 8]).store(zeros([16, 8]));".to_owned(),
+            "position {} is out of range: `ring` has extent 16 on axis 1",
+        ),
+        ("device_assert(n < 7);".to_owned(), "`device_assert(n < 7)` failed"),
+    ] {
+        let schedule = stage(&body, "general.schedule");
+        assert!(schedule.contains(&format!("{says:?}")), "{says}:\n{schedule}");
+    }
 }

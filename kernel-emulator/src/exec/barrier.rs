@@ -739,8 +739,8 @@ pub(crate) fn parity(cluster: &Cluster, (block, word): (usize, usize)) -> Option
     Object::decode(cluster.blocks[block].shared.word(word).0).map(|object| object.phase)
 }
 
-/// What a phase of an mbarrier waits for, in words.
-pub(crate) fn pending(block: &Block, word: u32, parity: bool) -> String {
+/// What a phase of an mbarrier waits for, in words. So many warps arrive for what its author calls an arrival.
+pub(crate) fn pending(block: &Block, (word, parity): (u32, bool), warps: u32) -> String {
     let address = 8 * word + SHARED_BASE;
     let name =
         format!("phase parity {} of the mbarrier at shared address {address:#x}", u8::from(parity));
@@ -756,6 +756,7 @@ pub(crate) fn pending(block: &Block, word: u32, parity: bool) -> String {
         (_, 0) if pending == expected => ": nothing has come in this phase".to_owned(),
         (_, 0..) => String::new(),
     };
+    let [pending, expected] = [pending, expected].map(|count| count.div_ceil(warps.max(1)));
     format!("{name}: {pending} of {expected} arrivals{bytes} are missing{cause}")
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::stuck::{LISTED, Waiting};
-use super::{Unit, locate};
+use super::words::Words;
+use super::{Unit, locate, words};
 use crate::code::Place;
 use crate::exec::barrier::pending;
 use crate::fault::{Fault, FaultKind, Trap};
@@ -30,19 +31,23 @@ impl Polls {
     }
 
     /// What the lanes do, after their name.
-    pub(super) fn text(&self, block: &Block) -> String {
-        let (first, last) = self.lines;
-        let place = match (first, last) {
-            (first, last) if first == last => format!("repeats PTX line {first}"),
-            (first, last) => format!("repeats PTX lines {first} to {last}"),
+    pub(super) fn text(&self, launch: &Launch<'_>, block: &Block) -> String {
+        let words = Words::of(launch);
+        let place = match (self.lines, words) {
+            // The source line of what it looks at stands beside it.
+            (_, Words::Kiln) => "repeats a loop".to_owned(),
+            ((first, last), Words::Ptx) if first == last => format!("repeats PTX line {first}"),
+            ((first, last), Words::Ptx) => format!("repeats PTX lines {first} to {last}"),
         };
         let Some(look) = self.decisive() else {
-            return format!("{place}, which read nothing that could end the loop");
+            let read = words.choose("which read", "which reads");
+            return format!("{place}, {read} nothing that could end the loop");
         };
         if let Some(parity) = look.parity {
             let offset = (look.address & 0xFF_FFFF).saturating_sub(SHARED_BASE.into());
             let word = u32::try_from(offset / 8).expect("shared memory is small");
-            return format!("{place}, where it asks for {}", pending(block, word, parity));
+            let warps = words::warps_an_arrival(launch, word);
+            return format!("{place}, where it asks for {}", pending(block, (word, parity), warps));
         }
         let space = if look.place == Place::Shared { "shared" } else { "global" };
         let value = look.value.map(|value| format!(" and gets {value:#x}")).unwrap_or_default();
@@ -98,9 +103,8 @@ fn elsewhere(launch: &Launch<'_>, units: &mut [Unit]) -> String {
             continue;
         }
         let [x, y, z] = unit.block_of(first).id;
-        let line = launch.code.origins[pc as usize].line;
-        let what = unit.wait(launch, first);
-        groups.push((pc, format!("block ({x}, {y}, {z}) at PTX line {line}: {what}"), 0));
+        let (place, what) = (words::short_place(launch, pc), unit.wait(launch, first));
+        groups.push((pc, format!("block ({x}, {y}, {z}) {place}: {what}"), 0));
     }
     let mut text = String::new();
     let blocks = launch.cluster_blocks();

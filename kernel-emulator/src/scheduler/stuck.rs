@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::livelock::{Polling, Polls};
-use super::{Unit, locate};
+use super::{Unit, locate, words};
 use crate::code::Op;
 use crate::exec::barrier::pending;
 use crate::fault::{Fault, FaultKind, Trap};
@@ -34,6 +34,40 @@ impl Waiting<'_> {
         // A fragment at the cluster barrier continues with the next one.
         self.fragment.pc - u32::from(matches!(self.fragment.state, State::Cluster { .. }))
     }
+}
+
+/// Lanes that wait at one place for one thing.
+struct Group {
+    block: usize,
+    /// Line of the PTX text.
+    line: u32,
+    pc: u32,
+    what: String,
+    /// The warps, each with the lanes if they are not all that it has.
+    warps: Vec<(u32, Option<u32>)>,
+}
+
+impl Group {
+    /// The warps, with the partition that they run.
+    fn who(&self, launch: &Launch<'_>) -> String {
+        let warps: Vec<u32> = self.warps.iter().map(|(warp, _)| *warp).collect();
+        if self.warps.iter().all(|(_, lanes)| lanes.is_none()) {
+            return named_warps(launch, &warps);
+        }
+        let one = |(warp, lanes): &(u32, Option<u32>)| match lanes {
+            Some(lanes) => format!("{warp} (lanes {lanes:#010x})"),
+            None => warp.to_string(),
+        };
+        let all: Vec<String> = self.warps.iter().map(one).collect();
+        let plural = if all.len() == 1 { "warp" } else { "warps" };
+        format!("{plural} {}{}", all.join(", "), words::partition(launch, &warps))
+    }
+}
+
+/// `warps 4 to 7 (the partition at kernel.rs:12:5)`
+fn named_warps(launch: &Launch<'_>, warps: &[u32]) -> String {
+    let plural = if warps.len() == 1 { "warp" } else { "warps" };
+    format!("{plural} {}{}", words::list(warps), words::partition(launch, warps))
 }
 
 impl Unit {
@@ -98,44 +132,81 @@ impl Unit {
         locate(launch, &trap, block.id, first.warp)
     }
 
-    /// What the others wait for: those at one place for one thing together.
+    /// What the others wait for, those at one place for one thing together, and which have ended.
     pub(super) fn others(
         &self,
         launch: &Launch<'_>,
         first: Waiting<'_>,
         all: &[Waiting<'_>],
     ) -> String {
-        let mut groups: Vec<(usize, u32, String, Vec<String>)> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         for waiting in all {
             if std::ptr::eq(waiting.fragment, first.fragment) {
                 continue;
             }
-            let line = launch.code.origins[waiting.pc() as usize].line;
-            let mut who = waiting.warp.index.to_string();
-            if waiting.fragment.mask != waiting.warp.live {
-                let _ = write!(who, " (lanes {:#010x})", waiting.fragment.mask);
-            }
-            let what = self.wait(launch, *waiting);
-            match groups
-                .iter_mut()
-                .find(|(block, at, same, _)| (*block, *at, same) == (waiting.block, line, &what))
-            {
-                Some((.., warps)) => warps.push(who),
-                None => groups.push((waiting.block, line, what, vec![who])),
+            let (line, what) =
+                (launch.code.origins[waiting.pc() as usize].line, self.wait(launch, *waiting));
+            let warp = waiting.warp.index;
+            let mask = waiting.fragment.mask;
+            let lanes = (mask != waiting.warp.live).then_some(mask);
+            match groups.iter_mut().find(|group| {
+                (group.block, group.line, &group.what) == (waiting.block, line, &what)
+            }) {
+                Some(group) => group.warps.push((warp, lanes)),
+                None => groups.push(Group {
+                    block: waiting.block,
+                    line,
+                    pc: waiting.pc(),
+                    what,
+                    warps: vec![(warp, lanes)],
+                }),
             }
         }
+        let own = (first.block, launch.code.origins[first.pc() as usize].line);
         let mut text = String::new();
-        for (block, line, what, warps) in groups.iter().take(LISTED) {
-            let plural = if warps.len() == 1 { "warp" } else { "warps" };
-            let _ = write!(text, "; {plural} {}", warps.join(", "));
-            if self.warps.len() > 1 {
-                let [x, y, z] = self.cluster.blocks[*block].id;
-                let _ = write!(text, " of block ({x}, {y}, {z})");
-            }
-            let _ = write!(text, " at PTX line {line}: {what}");
+        for group in groups.iter().take(LISTED) {
+            let who = format!("; {}{}", group.who(launch), self.named_block(group.block));
+            let _ = if (group.block, group.line) == own && group.what == self.wait(launch, first) {
+                let waits = if group.warps.len() == 1 { "waits" } else { "wait" };
+                write!(text, "{who} {waits} there too")
+            } else {
+                let place = words::short_place(launch, group.pc);
+                write!(text, "{who} {place}: {}", group.what)
+            };
         }
         if let Some(more) = groups.len().checked_sub(LISTED + 1) {
             let _ = write!(text, "; and {} other waits", more + 1);
+        }
+        text + &self.ended(launch)
+    }
+
+    /// Which block of several.
+    fn named_block(&self, block: usize) -> String {
+        if self.warps.len() == 1 {
+            return String::new();
+        }
+        let [x, y, z] = self.cluster.blocks[block].id;
+        format!(" of block ({x}, {y}, {z})")
+    }
+
+    /// The warps that have left the kernel, of the blocks that have not.
+    fn ended(&self, launch: &Launch<'_>) -> String {
+        let mut text = String::new();
+        for (block, warps) in self.warps.iter().enumerate() {
+            let ended = warps.iter().filter(|warp| warp.done()).map(|warp| warp.index);
+            let mut ended: Vec<u32> = ended.collect();
+            if ended.len() == warps.len() {
+                continue;
+            }
+            // Each partition by itself, as it has a place in the source.
+            while let [first, ..] = ended[..] {
+                let same = |warp: &u32| words::same_part(launch, [first, *warp]);
+                let (part, rest): (Vec<u32>, Vec<u32>) = ended.into_iter().partition(same);
+                let have = if part.len() == 1 { "has" } else { "have" };
+                let who = named_warps(launch, &part);
+                let _ = write!(text, "; {who}{} {have} ended", self.named_block(block));
+                ended = rest;
+            }
         }
         text
     }
@@ -163,7 +234,7 @@ impl Unit {
     pub(super) fn wait(&self, launch: &Launch<'_>, waiting: Waiting<'_>) -> String {
         let block = self.block_of(waiting);
         if let Some(polls) = waiting.polls {
-            return polls.text(block);
+            return polls.text(launch, block);
         }
         match waiting.fragment.state {
             State::Members(needed) => {
@@ -215,7 +286,8 @@ impl Unit {
                 )
             }
             State::Mbarrier { word, parity, .. } => {
-                format!("waits for {}", pending(block, word, parity))
+                let warps = words::warps_an_arrival(launch, word);
+                format!("waits for {}", pending(block, (word, parity), warps))
             }
             State::Ready | State::Join => "waits for other lanes of its warp".to_owned(),
         }

@@ -281,7 +281,7 @@ fn a_copy_in_flight_of_another_warp_is_named() {
     let fault = twins(FaultKind::AsyncInFlight, 64, &body(read), &body(""));
     assert_eq!(fault.warp, 1);
     assert!(fault.detail.contains("warp 0 issued it in PTX line"), "{fault}");
-    assert!(fault.detail.contains("is a `sync()` missing before that copy?"), "{fault}");
+    assert!(fault.detail.contains("is a barrier missing before that copy?"), "{fault}");
 }
 
 #[test]

@@ -45,6 +45,7 @@ mod matrix;
 mod memory;
 mod mma_narrow;
 mod mma_sparse;
+mod names;
 mod print;
 mod races;
 mod resident_blocks;

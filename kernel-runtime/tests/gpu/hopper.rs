@@ -84,6 +84,7 @@ const fn variant(entry: &'static str, ptx: &'static str) -> Variant {
         tensor_columns: 0,
         requires: &[],
         maps: &[],
+        names: None,
     }
 }
 

@@ -77,6 +77,7 @@ fn image(
         tensor_columns: 0,
         requires: &[],
         maps: vec![map].leak(),
+        names: None,
     };
     let image = Image {
         kernel: entry,

@@ -41,6 +41,7 @@ fn places(cluster: [u32; 3], directive: &str) -> &'static [Image] {
         tensor_columns: 0,
         requires: &[],
         maps: &[],
+        names: None,
     };
     let out = ParamKind::Tensor { dtype: "u32", rank: 1, mutable: true };
     let image = Image {

@@ -15,6 +15,7 @@ const NO_CODE: &[Variant] = &[Variant {
     tensor_columns: 0,
     requires: &[],
     maps: &[],
+    names: None,
 }];
 
 /// A kernel of a matrix and a scalar that states one fact.

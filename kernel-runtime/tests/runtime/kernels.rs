@@ -141,6 +141,7 @@ const fn variant(name: &'static str, entry: &'static str, ptx: &'static str) -> 
         tensor_columns: 0,
         requires: &[],
         maps: &[],
+        names: None,
     }
 }
 

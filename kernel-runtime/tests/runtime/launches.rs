@@ -280,6 +280,7 @@ fn a_kernel_may_have_many_parameters() -> Result<()> {
         tensor_columns: 0,
         requires: &[],
         maps: &[],
+        names: None,
     };
     let images: &'static [Image] = vec![Image {
         kernel: "many",

@@ -74,6 +74,7 @@ fn variant(rank: usize, maps: &'static [MapInfo]) -> Variant {
         tensor_columns: 0,
         requires: &[],
         maps,
+        names: None,
     }
 }
 

@@ -241,6 +241,7 @@ fn image(build: &Build, variant: &Variant, args: &[Argument]) -> Result<&'static
         tensor_columns: variant.tensor_columns,
         requires: &[],
         maps: maps.collect::<Vec<_>>().leak(),
+        names: None,
     };
     let image = Image {
         kernel: build.kernel.name.clone().leak(),

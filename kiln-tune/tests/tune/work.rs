@@ -55,6 +55,7 @@ const fn variant(ptx: &'static str, dynamic_shared_bytes: u32) -> Variant {
         tensor_columns: 0,
         requires: &[],
         maps: &[],
+        names: None,
     }
 }
 

@@ -143,7 +143,9 @@ impl Builder<'_> {
         if self.cells.known(num) != Some(Dtype::Bool) || self.is_ptr(condition) {
             return self.refuse_dtype("`device_assert`", "`bool`", num, given.at(0));
         }
-        self.does(Op::Assert("device_assert".to_owned()), vec![condition], given)
+        let written = given.args[0].text().map(|text| format!("({text})")).unwrap_or_default();
+        let says = format!("`device_assert{written}` failed");
+        self.does(Op::Assert(says), vec![condition], given)
     }
 
     /// `target(which)`

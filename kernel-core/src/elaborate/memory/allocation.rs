@@ -25,7 +25,7 @@ impl Builder<'_> {
         )?;
         let (num, shape) = (self.element_arg(given.name, given.env)?, given.shape(0));
         let (dtype, loc) = (self.cells.settled(num), given.loc);
-        let data = SharedData { dtype, shape: shape.clone(), pinned: None, loc };
+        let data = SharedData { dtype, shape: shape.clone(), pinned: None, name: None, loc };
         let root: Shared = self.shared.alloc(data);
         if let Num::Cell(_) = self.cells.find(num) {
             self.shared_cells.insert(root, num);

@@ -345,7 +345,7 @@ impl Builder<'_> {
         let (first, rest) = (first.operand_text()?, texts?.join(", "));
         let (why, help) = match name {
             "max" | "min" if is_tile => (
-                "as methods of a tile, `max` and `min` reduce it along an axis; the functions compare two tiles",
+                "as methods of a tile, `max` and `min` reduce it along an axis; `maximum` and `minimum` compare element by element",
                 format!("{name}imum({first}, {rest})"),
             ),
             _ => {

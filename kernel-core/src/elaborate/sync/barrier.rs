@@ -31,7 +31,7 @@ impl Builder<'_> {
             "let bar = barrier(1);",
             given.loc,
         )?;
-        let root = self.barriers.alloc(BarrierData { ring, count, loc: given.loc });
+        let root = self.barriers.alloc(BarrierData { ring, count, name: None, loc: given.loc });
         let ty = Type::Barrier(BarrierType { root, ring: ring.is_some(), remote: false });
         let op = Op::Sync(SyncOp::Barrier(BarrierOp::Alloc(root)));
         Some(Val::Value(self.emit(op, Vec::new(), ty, given.loc)))

@@ -57,8 +57,8 @@ impl Builder<'_> {
             );
         }
         let role = TensorMemoryRole::Values;
-        let (pinned, loc) = (None, given.loc);
-        let data = TensorMemoryData { dtype, shape: shape.clone(), role, of, pinned, loc };
+        let (pinned, name, loc) = (None, None, given.loc);
+        let data = TensorMemoryData { dtype, shape: shape.clone(), role, of, pinned, name, loc };
         let root = self.tensor_memory.alloc(data);
         if let Num::Cell(_) = self.cells.find(num) {
             self.tensor_memory_cells.insert(root, num);

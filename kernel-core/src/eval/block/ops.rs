@@ -191,7 +191,7 @@ impl Machine<'_> {
     fn assert(&self, condition: Value, message: &str) -> Result<(), Fault> {
         for element in self.elements(condition) {
             if !element.as_bool()? {
-                return Err(Fault::Assert(message.to_owned()));
+                return Err(Fault::Assert(message.replace("{}", "..")));
             }
         }
         Ok(())

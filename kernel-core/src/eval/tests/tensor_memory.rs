@@ -16,7 +16,7 @@ fn allocation(
 ) -> (Kernel, TensorMemory) {
     let mut kernel = Builder::new("kernel", 4).finish();
     let (shape, loc) = (shape.to_vec(), Loc::KERNEL);
-    let data = TensorMemoryData { dtype, shape, role, of: None, pinned, loc };
+    let data = TensorMemoryData { dtype, shape, role, of: None, pinned, name: None, loc };
     let root = kernel.tensor_memory.alloc(data);
     (kernel, root)
 }

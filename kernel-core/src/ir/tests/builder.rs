@@ -261,7 +261,8 @@ impl Builder {
     }
 
     pub(crate) fn shared(&mut self, dtype: Dtype, shape: &[u32]) -> (Shared, Value) {
-        let data = SharedData { dtype, shape: shape.to_vec(), pinned: None, loc: Loc::KERNEL };
+        let data =
+            SharedData { dtype, shape: shape.to_vec(), pinned: None, name: None, loc: Loc::KERNEL };
         let root = self.kernel.shared.alloc(data);
         let ty = SharedType {
             root,

@@ -6,12 +6,13 @@ use super::{Emitter, FrameId, Inst, Node};
 use super::{coalesce, redundant};
 
 impl Emitter {
-    /// Moves registers, labels and statements into `function`, without the instructions that nothing needs.
+    /// Moves registers, labels and statements into `function`, without the instructions that nothing needs. Returns what is wrong at each `trap`,
+    /// in the order of the text, if anything is said of that.
     pub(crate) fn finish(
         mut self,
         function: &mut Function,
         line_of: &dyn Fn(crate::loc::Loc) -> (u32, u32),
-    ) {
+    ) -> Vec<Option<String>> {
         let mut order = Vec::new();
         self.flatten(FrameId(0), &mut order);
         drop_dead(&mut order, self.registers.len());
@@ -19,7 +20,7 @@ impl Emitter {
             drop_dead(&mut order, self.registers.len());
         }
         coalesce::run(&mut order, &|reg| self.ty(reg), self.registers.len());
-        let mut body = Vec::new();
+        let (mut body, mut checks) = (Vec::new(), Vec::new());
         let mut position = None;
         let mut numbers: Vec<Option<Reg>> = vec![None; self.registers.len()];
         let mut rename = |reg: &mut Reg| {
@@ -40,6 +41,9 @@ impl Emitter {
                         body.push(Statement::Location { file: 1, line, column });
                     }
                     let mut instruction = inst.instruction;
+                    if instruction.opcode == Opcode::Trap {
+                        checks.push(inst.says);
+                    }
                     if let Some(guard) = &mut instruction.guard {
                         rename(&mut guard.predicate);
                     }
@@ -53,6 +57,7 @@ impl Emitter {
         }
         function.labels = self.labels;
         function.body = Some(body);
+        checks
     }
 
     /// Appends the nodes of a frame to `order`, those of nested frames in their places.

@@ -134,6 +134,11 @@ impl<'a> Split<'a> {
         self.bytes
     }
 
+    /// The partitions, each with its first warp.
+    pub(crate) fn partitions(&self) -> impl Iterator<Item = (u32, &'a Partition)> {
+        self.placement.first.iter().copied().zip(self.found.partitions)
+    }
+
     /// The threads that have something to do.
     fn busy_threads(&self) -> Operand {
         Operand::Int(i128::from(self.placement.busy * LANES))

@@ -99,10 +99,7 @@ impl<'a> SharedPlan<'a> {
         // Allocations that are needed to the end come before the mbarriers, which are needed to the end too.
         let others = allocations.split_off(before);
         let bytes = |shared: Shared| {
-            let data = &kernel.shared[shared];
-            let tile = tile_bytes(&layouts[shared], data.dtype.shared_bytes());
-            let count: u32 =
-                data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
+            let (tile, count) = tiles_of(kernel, layouts, shared);
             (tile.clamp(TILE_BYTES, SWIZZLE_BYTES), (tile * count).next_multiple_of(TILE_BYTES))
         };
         let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
@@ -207,10 +204,24 @@ impl<'a> SharedPlan<'a> {
         self.total
     }
 
+    /// Where an allocation begins, the bytes of a tile of it, and how many tiles it has.
+    pub(crate) fn allocation(&self, kernel: &Kernel, shared: Shared) -> (u32, u32, u32) {
+        let (tile, count) = tiles_of(kernel, self.layouts, shared);
+        (self.starts[shared], tile, count)
+    }
+
     /// The place and bytes of the largest scratch.
     pub(crate) fn widest(&self) -> Option<(Loc, u32)> {
         self.widest
     }
+}
+
+/// The bytes of a tile of an allocation, and how many tiles it has.
+fn tiles_of(kernel: &Kernel, layouts: &ArenaMap<Shared, Layout>, shared: Shared) -> (u32, u32) {
+    let data = &kernel.shared[shared];
+    let tile = tile_bytes(&layouts[shared], data.dtype.shared_bytes());
+    let leading = &data.shape[..data.shape.len() - layouts[shared].outs().len()];
+    (tile, leading.iter().product())
 }
 
 /// Allocations that share bytes with those that are never in use at the same time.

@@ -5,7 +5,7 @@
 //! its constant part costs nothing.
 
 use kernel_layout::{Dim, Layout};
-use kernel_ptx::{Opcode, Type};
+use kernel_ptx::Type;
 
 use super::access::VECTOR_BYTES;
 use crate::ir::{SharedType, Value};
@@ -94,23 +94,26 @@ impl Lower<'_> {
             }
             let begins = self.scalar(at);
             if self.facts.divisor(at) < u64::from(part[axis]) {
-                self.multiple_of(begins, part[axis]);
+                let whole = self.kernel.called(args[0]).unwrap_or_else(|| "a tile".to_owned());
+                let says = format!(
+                    "a part of {whole} begins {{}} past a multiple of {} on axis {axis}",
+                    part[axis]
+                );
+                self.multiple_of(begins, part[axis], &says);
             }
             moved.push((axis, begins, part[axis].trailing_zeros()));
         }
         self.moved(args[0], &moved)
     }
 
-    /// Stops the kernel if a number is not a multiple of this power of two.
-    fn multiple_of(&mut self, number: Val, of: u32) {
+    /// Stops the kernel, with what is wrong then, if a number is not a multiple of this power of two.
+    fn multiple_of(&mut self, number: Val, of: u32, says: &str) {
         let rest = self.e.and(Type::B32, number, Val::Int(i64::from(of - 1)));
         let holds = self.e.compare(kernel_ptx::Word::Eq, Type::S32, rest, Val::Int(0));
         if holds == Val::Int(1) {
             return;
         }
-        let predicate = self.e.reg(holds, Type::Pred);
-        let guard = Some(kernel_ptx::Guard { predicate, negated: true });
-        self.e.effect_if(guard, Opcode::Trap, &[], []);
+        self.e.trap_unless(holds, says);
     }
 
     /// The byte offset of a window whose first element is at these coordinates of another one; so many bits of each are zero.

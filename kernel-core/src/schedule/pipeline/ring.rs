@@ -309,7 +309,8 @@ impl Out<'_, '_> {
             self.pass.make_ring(*window, stages);
         }
         let full = (arrivals > 0).then(|| {
-            let data = BarrierData { ring: Some(stages), count: arrivals, loc: self.loc };
+            let data =
+                BarrierData { ring: Some(stages), count: arrivals, name: None, loc: self.loc };
             let root = self.pass.barriers.alloc(data);
             let ty = Type::Barrier(BarrierType { root, ring: true, remote: false });
             let barriers = self.op(BarrierOp::Alloc(root), Vec::new(), ty);
