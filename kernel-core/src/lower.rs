@@ -27,6 +27,7 @@ mod memory;
 mod module;
 mod products;
 mod report;
+mod stamp;
 mod sync;
 mod tensor_memory;
 #[cfg(test)]
@@ -42,6 +43,7 @@ use language::specialize::{Crew, Split};
 use memory::shared::{self, SharedPlan};
 use products::dot;
 pub use report::Slots;
+pub(crate) use stamp::Stamping;
 use sync::barrier;
 use tensor_memory::TensorMemoryPlan;
 use tiles::scalar;
@@ -110,6 +112,7 @@ fn in_order(
         used: kernel.body.used(),
         deferred: ArenaMap::new(),
         params: Params::of(kernel),
+        stamping: None,
         plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes), order),
         tensor_memory: TensorMemoryPlan::of(kernel),
         loops: Vec::new(),
@@ -156,6 +159,8 @@ struct Lower<'a> {
     used: ArenaMap<Value, u32>,
     deferred: ArenaMap<Value, dot::Deferred>,
     params: Params,
+    /// Where each warp records its stamps, if the kernel has any.
+    stamping: Option<Stamping>,
     plan: SharedPlan<'a>,
     tensor_memory: TensorMemoryPlan,
     loops: Vec<LoopFrame>,

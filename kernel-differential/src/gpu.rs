@@ -100,6 +100,7 @@ fn image(case: &Case) -> &'static [Image] {
         params: params.leak(),
         declared: &[],
         reports: None,
+        stamps: None,
         variants: vec![variant].leak(),
     };
     vec![image].leak()

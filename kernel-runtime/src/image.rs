@@ -9,7 +9,7 @@ mod report;
 
 use kernel_ptx::{Features, Hardware};
 pub use map::{Fill, MapDim, MapExtent, MapInfo, MapPlaces, MapStride};
-pub use report::{ReportText, Reports, Values};
+pub use report::{ReportText, Reports, Stamp, Stamps, Values};
 use std::fmt;
 
 /// The enum of the targets, and the list of all of them.
@@ -122,6 +122,8 @@ pub struct Image {
     /// What the kernel says while it runs, if that is anything: the entry has one more parameter then, the address of the memory
     /// for it, before the tensor maps.
     pub reports: Option<Reports>,
+    /// Its stamps, if it has any.
+    pub stamps: Option<Stamps>,
 }
 
 impl Image {

@@ -112,6 +112,7 @@ mod tests {
             params: &[],
             declared: &[],
             reports: None,
+            stamps: None,
             variants: vec![variant].leak(),
         }
     }

@@ -102,6 +102,7 @@ const fn image(
         params,
         declared: &[],
         reports: None,
+        stamps: None,
         variants,
     }
 }

@@ -35,6 +35,7 @@ const fn stating(declared: &'static [Fact]) -> Image {
         ],
         declared,
         reports: None,
+        stamps: None,
         variants: NO_CODE,
     }
 }

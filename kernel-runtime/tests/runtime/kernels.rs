@@ -163,6 +163,7 @@ pub(crate) static SCALED_SUM_IMAGES: [Image; 1] = [Image {
     params: SCALED_SUM_PARAMS,
     declared: &[],
     reports: None,
+    stamps: None,
     variants: &[
         Variant {
             requires: &[
@@ -211,6 +212,7 @@ const fn one_tensor(kernel: &'static str, variants: &'static [Variant]) -> Image
         params: const { &[tensor("out", "u32", true)] },
         declared: &[],
         reports: None,
+        stamps: None,
         variants,
     }
 }
@@ -276,6 +278,7 @@ pub(crate) static POKE_IMAGES: [Image; 1] = [Image {
     ],
     declared: &[],
     reports: None,
+    stamps: None,
     variants: &[variant("general", "poke", POKE)],
 }];
 

@@ -209,10 +209,8 @@ pub(super) fn touched(
     let nothing = Touched::default();
     match instruction.opcode {
         Opcode::Bra | Opcode::Ret | Opcode::Trap => nothing,
-        // The time is read in its place.
-        opcode if only_computes(opcode) && instruction.operands.iter().any(is_time) => {
-            Touched::ANYTHING
-        }
+        // The time is read in its place; that of a stamp is of no operation that matters.
+        opcode if only_computes(opcode) && instruction.operands.iter().any(is_time) => operation,
         opcode if only_computes(opcode) => nothing,
         Opcode::Mma
         | Opcode::Prefetch
