@@ -258,7 +258,7 @@ impl Launch<'_> {
             }
         }
         let said = said::Said::of(image, stream)?;
-        let profile = Profile::begin(image, grid, stream)?;
+        let profile = Profile::begin(image, variant, grid, stream)?;
         let count: usize = self.arguments.iter().map(Argument::slots).sum();
         let count = count + usize::from(image.reports.is_some()) + Profile::parameters_of(image);
         let mut inline = [0; INLINE_SLOTS];
@@ -289,7 +289,7 @@ impl Launch<'_> {
         // What it says is read when it has ended, and so are its stamps.
         match (said, profile) {
             (Some(said), _) => said.tell(image, launched.and_then(|()| queue.synchronize()))?,
-            (None, Some(profile)) => profile.end(image, grid, stream, launched)?,
+            (None, Some(profile)) => profile.end(image, stream, launched)?,
             (None, None) => launched?,
         }
         for argument in &self.arguments {

@@ -9,7 +9,7 @@ mod clock;
 mod json;
 mod records;
 
-use crate::{Error, Grid, Image, Result, Stamp, Stamps, Stream};
+use crate::{Error, Grid, Image, Result, Stamp, Stamps, Stream, Variant, grid::persistent_blocks};
 use clock::Clock;
 pub(crate) use clock::Rate;
 use json::Launched;
@@ -96,8 +96,8 @@ pub(crate) struct Profile {
     asked: &'static Asked,
     stamps: &'static [Stamp],
     room: Room,
-    /// The blocks along x and y, by which their numbers are counted.
-    extents: [u32; 2],
+    /// The blocks along x, y and z.
+    extents: [u32; 3],
     address: u64,
 }
 
@@ -113,6 +113,7 @@ impl Profile {
     /// The memory for a launch; none if the image has no stamps.
     pub(crate) fn begin(
         image: &'static Image,
+        variant: &'static Variant,
         grid: Grid,
         stream: &Stream,
     ) -> Result<Option<Self>> {
@@ -121,13 +122,17 @@ impl Profile {
         };
         let extents = match grid {
             Grid::Blocks(extents) => extents.map(i32::cast_unsigned),
-            // As many blocks as the device holds, which are 32 on a multiprocessor at most.
             Grid::Persistent { at_most } => {
-                let resident = stream.device().properties().multiprocessors.saturating_mul(32);
-                [at_most.cast_unsigned().min(resident), 1, 1]
+                let device = stream.device();
+                let resident = if device.is_emulator() {
+                    device.properties().multiprocessors
+                } else {
+                    device.resources(image, variant)?.resident_blocks
+                };
+                [persistent_blocks(at_most, resident, image.cluster[0]), 1, 1]
             }
         };
-        let blocks = extents.map(u64::from).iter().product();
+        let blocks: u64 = extents.map(u64::from).iter().product();
         let room = Room::new(blocks, image.threads / 32, asked.blocks);
         let queue = stream.queue();
         let address = queue.allocate(room.words() * 4)?;
@@ -135,7 +140,6 @@ impl Profile {
             queue.free(address);
             return Err(error);
         }
-        let extents = [extents[0], extents[1]];
         Ok(Some(Self { asked, stamps, room, extents, address }))
     }
 
@@ -150,7 +154,6 @@ impl Profile {
     pub(crate) fn end(
         self,
         image: &'static Image,
-        grid: Grid,
         stream: &Stream,
         launched: Result<()>,
     ) -> Result<()> {
@@ -170,16 +173,11 @@ impl Profile {
         }
         let device = stream.device();
         let clock = Clock::of(&lanes, device.clock_rate());
-        let grid = match grid {
-            Grid::Blocks(extents) => extents.map(|extent| extent.to_string()).join("x"),
-            Grid::Persistent { .. } => "persistent".to_owned(),
-        };
         let launched = Launched {
             image,
             stamps: self.stamps,
             device: device.to_string(),
-            grid,
-            extents: self.extents,
+            grid: self.extents,
             room: self.room,
         };
         save(&self.asked.folder, image, &json::write(&launched, &lanes, &clock));

@@ -39,7 +39,7 @@ impl<T> fmt::Pointer for Ptr<T> {
 /// # What is recorded
 ///
 /// One record of 16 bytes each time that a warp comes by, by its first lane: `%clock64`, `%globaltimer_lo`, `%smid` and the stamp. Each warp has memory of
-/// its own, so no warp waits for another one. A launch has about 16 MiB: of a grid that needs more than that, the first blocks are recorded,
+/// its own, so no warp waits for another one. A launch has about 8 MiB: of a grid that needs more than that, the first blocks are recorded,
 /// as many as have room for about a thousand stamps of each warp; `KILN_PROFILE_BLOCKS=0-131` names others, 4096 at most. Stamps without
 /// room are counted, and the file says how many there were.
 ///

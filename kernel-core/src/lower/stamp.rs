@@ -17,7 +17,7 @@
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Space, SpecialRegister, Type, Word};
 
 use super::Lower;
-use super::emitter::{Val, mods};
+use super::emitter::{Touched, Val, mods};
 use crate::ir::{Dtype, Elem};
 
 /// Bytes of a record, and of the head of a warp.
@@ -91,6 +91,7 @@ impl Lower<'_> {
     pub(crate) fn stamp(&mut self, number: u32) {
         let Stamping { start, records, room, multiprocessor, count } =
             self.stamping.expect("a kernel with stamps begins with its memory");
+        self.e.operation = Touched::STAMP;
         let clock = self.read_time(SpecialRegister::Clock64, Type::U64, Type::B64);
         let timer = self.read_time(SpecialRegister::GlobaltimerLo, Type::U32, Type::B32);
         let [low, high] = [(); 2].map(|()| self.e.fresh(Type::B32));

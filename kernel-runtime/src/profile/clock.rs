@@ -15,8 +15,10 @@ const LEAST_STEPS: f64 = 20.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rate {
     /// At most so many cycles a nanosecond.
+    #[cfg_attr(not(any(feature = "cuda", test)), expect(dead_code, reason = "a GPU's"))]
     AtMost(f64),
     /// Its cycles are instructions of the emulator, and so are its nanoseconds.
+    #[cfg_attr(not(any(feature = "emulator", test)), expect(dead_code, reason = "the emulator's"))]
     Instructions,
 }
 

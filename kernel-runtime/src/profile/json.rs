@@ -15,9 +15,8 @@ pub(super) struct Launched {
     pub(super) image: &'static Image,
     pub(super) stamps: &'static [Stamp],
     pub(super) device: String,
-    pub(super) grid: String,
-    /// Blocks along x and y.
-    pub(super) extents: [u32; 2],
+    /// Blocks along x, y and z.
+    pub(super) grid: [u32; 3],
     pub(super) room: Room,
 }
 
@@ -29,7 +28,7 @@ impl Launched {
 
     /// The place of a block in the grid.
     fn block(&self, number: u32) -> [u32; 3] {
-        let [columns, rows] = self.extents.map(|extent| extent.max(1));
+        let [columns, rows, _] = self.grid.map(|extent| extent.max(1));
         [number % columns, number / columns % rows, number / columns / rows]
     }
 
@@ -120,9 +119,9 @@ fn about(launched: &Launched, lanes: &[&Lane], clock: &Clock) -> String {
         format!("\"cycles per microsecond\":{}", microseconds(rounded(clock.rate * 1e6))),
         format!("\"clock\":{}", quoted(source)),
         format!("\"timer step ns\":{}", microseconds(rounded(clock.step * 1e3))),
-        format!("\"grid\":{}", quoted(grid)),
-        format!("\"block\":\"{}x1x1\"", image.threads),
-        format!("\"cluster\":\"{}x{}x{}\"", image.cluster[0], image.cluster[1], image.cluster[2]),
+        format!("\"grid\":{}", extents(*grid)),
+        format!("\"block\":{}", extents([image.threads, 1, 1])),
+        format!("\"cluster\":{}", extents(image.cluster)),
         format!("\"blocks\":{}", room.of),
         format!("\"first recorded block\":{}", room.first),
         format!("\"recorded blocks\":{}", room.blocks),
@@ -131,6 +130,10 @@ fn about(launched: &Launched, lanes: &[&Lane], clock: &Clock) -> String {
         parts.push(format!("\"lost\":{lost},\"cut\":true"));
     }
     parts.join(",")
+}
+
+fn extents([x, y, z]: [u32; 3]) -> String {
+    format!("\"{x}x{y}x{z}\"")
 }
 
 /// `src/kernel.rs:12` of `src/kernel.rs:12:5`.

@@ -8,7 +8,7 @@ pub(super) const HEAD_WORDS: usize = 4;
 /// Words of a record: the clock, low and high; the timer's low half; the stamp plus 1, and the multiprocessor.
 pub(super) const RECORD_WORDS: usize = 4;
 /// Records of a launch, about.
-const MOST_RECORDS: u64 = 1 << 20;
+const MOST_RECORDS: u64 = 1 << 19;
 /// Records that a warp has room for, if the number of blocks is chosen by that.
 const USUAL_RECORDS: u64 = 1024;
 /// Records that a warp has room for in any case, and at most.
@@ -26,7 +26,7 @@ pub(super) struct Room {
     pub(super) warps: u32,
     /// Records of a warp.
     pub(super) records: u32,
-    /// Blocks of the grid, or as many as it has at most.
+    /// Blocks of the grid.
     pub(super) of: u64,
 }
 
@@ -112,16 +112,17 @@ mod tests {
     #[test]
     fn as_many_blocks_are_recorded_as_have_room_for_a_thousand_stamps_a_warp() {
         let room = Room::new(5000, 12, None);
-        assert_eq!((room.first, room.blocks, room.records), (0, 85, 1028));
+        assert_eq!((room.first, room.blocks, room.records), (0, 42, 1040));
         // Of a small grid each warp has more.
         let room = Room::new(4, 4, None);
-        assert_eq!((room.blocks, room.records), (4, 65536));
+        assert_eq!((room.blocks, room.records), (4, 32768));
+        assert_eq!(Room::new(1, 1, None).records, 65536);
     }
 
     #[test]
     fn blocks_that_are_asked_for_are_those_of_the_grid() {
         let room = Room::new(132, 12, Some((0, 132)));
-        assert_eq!((room.blocks, room.records), (132, 661));
+        assert_eq!((room.blocks, room.records), (132, 330));
         let room = Room::new(132, 12, Some((130, 10)));
         assert_eq!((room.first, room.blocks), (130, 2));
         let room = Room::new(132, 12, Some((200, 10)));
