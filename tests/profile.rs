@@ -96,7 +96,7 @@ fn scale(x: Tensor<f32, 1>, y: TensorMut<f32, 1>, by: f32) {
     stamp!("load");
     let mut tile = x.tile([at], [256]).load();
     println!("not in a profile");
-    for i in 0..block_id(0) {
+    for _ in 0..block_id(0) {
         stamp!("multiply");
         tile = doubled(tile, by);
     }
@@ -108,6 +108,7 @@ fn scale(x: Tensor<f32, 1>, y: TensorMut<f32, 1>, by: f32) {
 }
 
 /// A device function has stamps of its own.
+#[device]
 fn doubled(tile: Tile<f32>, by: f32) -> Tile<f32> {
     stamp!("in a function");
     tile * by
@@ -194,14 +195,13 @@ fn the_first_launches_are_profiled_and_recorded_work_is_not() {
     let Some(left) = profiled(test, "", run) else { return };
     let required: Vec<String> = (0..8).map(|n| format!("scale.{n}.profile.json")).collect();
     assert_eq!(left.files.keys().cloned().collect::<Vec<_>>(), required);
-    // The ninth launch has no stamps, and prints.
-    assert_eq!(left.printed.matches("not in a profile").count() % 256, 0);
-    assert!(left.printed.contains("not in a profile"));
+    // Each of the four blocks of the ninth launch prints.
+    assert_eq!(left.printed.matches("not in a profile").count(), 4);
 }
 
 #[kernel(target = sm_80, warps = 1, grid = 1)]
 fn many(n: i32) {
-    for i in 0..n {
+    for _ in 0..n {
         stamp!("again");
     }
 }
@@ -227,7 +227,7 @@ fn sums(#[block(64, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 2>) {
         || {
             let mut at = Ring::reader(2);
             let mut sum = zeros::<f32>([64, 64]);
-            for step in 0..steps {
+            for _ in 0..steps {
                 stamp!("wait for a tile");
                 full[at.slot].wait(at.phase);
                 stamp!("add");
@@ -282,8 +282,8 @@ fn partitions_have_phases_of_their_own() {
         }
     };
     let found = phases(text);
-    let rows: Vec<String> = (0..2)
-        .flat_map(|block| (0..5).map(move |warp| format!("warp {warp} of block ({block}, 0, 0)")))
+    let rows: Vec<String> = (0..5)
+        .flat_map(|warp| (0..2).map(move |block| format!("warp {warp} of block ({block}, 0, 0)")))
         .collect();
     assert_eq!(found.keys().collect::<Vec<_>>(), rows.iter().collect::<Vec<_>>());
     for (row, phases) in &found {
