@@ -146,7 +146,7 @@ pub(super) fn compile_image(
         absent: request.absent.to_vec(),
         variants,
         reports,
-        has_stamps: written.stamps,
+        has_stamps: written.stamp.is_some(),
         stamps,
         profiled: None,
     })

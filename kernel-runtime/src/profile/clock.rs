@@ -18,7 +18,6 @@ pub(crate) enum Rate {
     #[cfg_attr(not(any(feature = "cuda", test)), expect(dead_code, reason = "a GPU's"))]
     AtMost(f64),
     /// Its cycles are instructions of the emulator, and so are its nanoseconds.
-    #[cfg_attr(not(any(feature = "emulator", test)), expect(dead_code, reason = "the emulator's"))]
     Instructions,
 }
 
@@ -66,9 +65,8 @@ impl Clock {
         let all = pairs(records);
         let step = step(&all);
         let measured = rate(&all).filter(|_| {
-            let most = all.iter().flat_map(|one| one.all.last()).map(|(_, timer)| *timer);
-            let first = all.iter().flat_map(|one| one.all.first()).map(|(_, timer)| *timer);
-            let longest = most.zip(first).map(|(last, first)| last - first).fold(0.0, f64::max);
+            let length = |one: &Pairs| Some(one.all.last()?.1 - one.all.first()?.1);
+            let longest = all.iter().filter_map(length).fold(0.0, f64::max);
             step > 0.0 && longest >= LEAST_STEPS * step
         });
         let (rate, source) = match (measured, device) {
@@ -86,7 +84,9 @@ impl Clock {
         let mut places: BTreeMap<u32, (u64, f64)> = all.iter().map(place).collect();
         // The first record of a multiprocessor is the one that its clock is counted from.
         let start = places.values().map(|(_, at)| *at).fold(f64::MAX, f64::min);
-        places.values_mut().for_each(|(_, at)| *at -= start);
+        for (_, at) in places.values_mut() {
+            *at -= start;
+        }
         Clock { rate, source, step, places }
     }
 

@@ -49,7 +49,9 @@ pub fn phases(events: &Events) -> Vec<Phase> {
         phase.lengths.push(span.length);
     }
     let mut phases: Vec<Phase> = all.into_values().collect();
-    phases.iter_mut().for_each(|phase| phase.lengths.sort_by(f64::total_cmp));
+    for phase in &mut phases {
+        phase.lengths.sort_by(f64::total_cmp);
+    }
     phases.sort_by(|a, b| b.total().total_cmp(&a.total()));
     phases
 }

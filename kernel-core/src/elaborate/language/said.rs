@@ -25,7 +25,9 @@ impl Builder<'_> {
     /// `println!("..", values)`, `assert!(condition, "..", values)`
     pub(crate) fn said(&mut self, said: Said<'_>, operands: &[Expr], env: Env) -> Option<Val> {
         let is_stamp = said.saying == Saying::Stamp;
-        self.written.stamps |= is_stamp;
+        if is_stamp {
+            self.written.stamp.get_or_insert(said.loc);
+        }
         let made = match self.says {
             Reports::Made => !is_stamp,
             Reports::LeftOut => false,
