@@ -81,7 +81,7 @@
 //! | blocks and partitions | [`cluster`], [`Shared::of_block`], [`Barrier::of_block`], [`NamedBarrier`] |
 //! | products | [`dot`], [`dot_tf32`], [`dot_scaled`], [`dot_sparse`], [`dot_sparse_tf32`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
-//! | while it runs | [`println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`](#while-it-runs) |
+//! | while it runs | [`println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`](#while-it-runs), [`stamp!`](crate::stamp!) |
 //! | inline PTX | [`ptx!`](crate::prelude::ptx) |
 //! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`], [`shared_bytes_per_block`] |
 //! | layouts | [`Layout`] and its constructors, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
@@ -588,8 +588,9 @@ pub use layout::{
 pub use named::{NamedBarrier, named_barrier};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
 pub use product::{Matrix, dot, dot_scaled, dot_sparse, dot_sparse_tf32, dot_tf32};
-#[doc(hidden)]
 pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
+#[doc(hidden)]
+pub use said::in_phase;
 pub use scalar::{Cast, Float, Number, Operand, Scalar};
 pub use shared::{Indices, Shared, shared};
 pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};

@@ -284,7 +284,7 @@ pub mod prelude {
     };
     // The targets, by name.
     pub use crate::lang::target::*;
-    pub use crate::{layout, ptx};
+    pub use crate::{layout, ptx, stamp};
     pub use kernel_macros::{device, kernel};
     pub use kernel_runtime::formats::*;
     pub use kernel_runtime::{

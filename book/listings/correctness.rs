@@ -1,3 +1,3 @@
 //! The part about correctness: how kernels are tested.
 
-crate::listings! { "correctness": sizes, tolerance, random, inside, report }
+crate::listings! { "correctness": sizes, tolerance, random, inside, report, stamps }

@@ -92,13 +92,15 @@ pub struct Request<'a> {
     pub reports: Reports,
 }
 
-/// What becomes of `println!`, `assert!` and their like.
+/// What becomes of `println!`, `assert!`, `stamp!` and their like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reports {
     /// The kernel says what they say, and stops where an assertion fails.
     Made,
     /// They are not there, and their operands are not computed: the kernel of a release build.
     LeftOut,
+    /// The same, but for `stamp!`, which is there with this alone: the kernel of a profile.
+    Stamped,
 }
 
 /// A built kernel. Nothing in it depends on what a variant assumes of its arguments, but for [`Kernel::facts`].

@@ -15,7 +15,7 @@ mod signature;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-pub use compiled::{CompiledInstance, Cubin, Image, Report, Reports, Variant};
+pub use compiled::{CompiledInstance, Cubin, Image, Report, Reports, Stamp, Variant};
 pub use images::table;
 pub use root::with_crate;
 pub(crate) use root::{crate_argument, rooted};

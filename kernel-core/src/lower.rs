@@ -28,6 +28,7 @@ mod module;
 mod named;
 mod products;
 mod report;
+mod stamp;
 mod sync;
 mod tensor_memory;
 #[cfg(test)]
@@ -44,6 +45,7 @@ use memory::shared::{self, SharedPlan};
 pub use named::{NamedMemory, NamedWarps, Names};
 use products::dot;
 pub use report::Slots;
+pub(crate) use stamp::Stamping;
 use sync::barrier;
 use tensor_memory::TensorMemoryPlan;
 use tiles::scalar;
@@ -116,6 +118,7 @@ fn in_order(
         used: kernel.body.used(),
         deferred: ArenaMap::new(),
         params: Params::of(kernel),
+        stamping: None,
         plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes), order),
         tensor_memory: TensorMemoryPlan::of(kernel),
         loops: Vec::new(),
@@ -162,6 +165,8 @@ struct Lower<'a> {
     used: ArenaMap<Value, u32>,
     deferred: ArenaMap<Value, dot::Deferred>,
     params: Params,
+    /// Where each warp records its stamps, if the kernel has any.
+    stamping: Option<Stamping>,
     plan: SharedPlan<'a>,
     tensor_memory: TensorMemoryPlan,
     loops: Vec<LoopFrame>,

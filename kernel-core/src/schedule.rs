@@ -64,9 +64,9 @@ struct Pass<'k> {
 
 /// What a loop body is cut into.
 struct Cut {
-    /// Statements before this one are pure or start copies.
+    /// Statements before this one are pure, stamps, or start copies.
     wait: usize,
-    /// The last synchronisation; only pure statements follow.
+    /// The last synchronisation; only pure statements and stamps follow.
     sync: usize,
 }
 
@@ -120,7 +120,8 @@ impl Pass<'_> {
         let limit = self.limit(to, step, loc, before);
 
         // What computes without starting a copy stays at the top: later statements may use it.
-        let mut out: Vec<Stmt> = prefix.iter().filter(|stmt| is_pure(stmt)).cloned().collect();
+        let stays = |stmt: &&Stmt| is_pure(stmt) || stmt.is_stamp();
+        let mut out: Vec<Stmt> = prefix.iter().filter(stays).cloned().collect();
         let (stay, sink) = split(rest);
         out.extend(stay);
         let ty = self.values[iv].ty.clone();
@@ -160,7 +161,7 @@ impl Pass<'_> {
     fn copies(&mut self, prefix: &[Stmt], iv: Value, at: Value) -> Vec<Stmt> {
         let mut map = BTreeMap::from([(key(iv), at)]);
         let mut out = Vec::new();
-        let whole: Vec<Stmt> = prefix.to_vec();
+        let whole: Vec<Stmt> = prefix.iter().filter(|stmt| !stmt.is_stamp()).cloned().collect();
         let (needed, _) = split(whole);
         for stmt in &needed {
             let StmtKind::Op { op: kind, args, result } = &stmt.kind else { continue };
@@ -221,8 +222,9 @@ fn cut(body: &Region) -> Option<Cut> {
     let is = |stmt: &Stmt, wanted: fn(&Op) -> bool| matches!(&stmt.kind, StmtKind::Op { op, .. } if wanted(op));
     let copy =
         |stmt: &Stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(..) | CopyOp::Commit)));
-    let wait = body.stmts.iter().position(|stmt| !is_pure(stmt) && !copy(stmt))?;
-    let sync = body.stmts.iter().rposition(|stmt| !is_pure(stmt))?;
+    let acts = |stmt: &Stmt| !is_pure(stmt) && !stmt.is_stamp();
+    let wait = body.stmts.iter().position(|stmt| acts(stmt) && !copy(stmt))?;
+    let sync = body.stmts.iter().rposition(acts)?;
     let starts = body.stmts[..wait]
         .iter()
         .any(|stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(..)))));

@@ -614,13 +614,15 @@ pub enum Saying {
     AssertEq,
     /// `assert_ne!`
     AssertNe,
+    /// `stamp!`
+    Stamp,
 }
 
 impl Saying {
     /// How many values stand before the text.
     pub const fn operands(self) -> usize {
         match self {
-            Saying::Print | Saying::PrintLine => 0,
+            Saying::Print | Saying::PrintLine | Saying::Stamp => 0,
             Saying::Assert => 1,
             Saying::AssertEq | Saying::AssertNe => 2,
         }
@@ -634,6 +636,7 @@ impl Saying {
             Saying::Assert => "assert",
             Saying::AssertEq => "assert_eq",
             Saying::AssertNe => "assert_ne",
+            Saying::Stamp => "stamp",
         }
     }
 }

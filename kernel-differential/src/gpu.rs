@@ -89,6 +89,7 @@ fn image(case: &Case) -> &'static [Image] {
         tensor_columns: 0,
         requires: &[],
         maps: maps.leak(),
+        names: None,
     };
     let image = Image {
         kernel: case.name.clone().leak(),
@@ -100,6 +101,7 @@ fn image(case: &Case) -> &'static [Image] {
         params: params.leak(),
         declared: &[],
         reports: None,
+        stamps: None,
         variants: vec![variant].leak(),
     };
     vec![image].leak()

@@ -42,6 +42,8 @@ pub(crate) struct Gpu {
     name: String,
     driver: DriverVersion,
     properties: Properties,
+    /// The highest clock of its multiprocessors.
+    kilohertz: u32,
     memory_pools: bool,
     context: OnceLock<Context>,
     /// Held while a context or a module is made, so that nothing is made twice.
@@ -161,6 +163,7 @@ impl Gpu {
             name: name_of(device).map_err(failed)?,
             driver,
             properties,
+            kilohertz: attribute(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
             memory_pools: attribute(A::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0,
             context: OnceLock::new(),
             making: Mutex::new(()),
@@ -187,6 +190,11 @@ impl Gpu {
 
     pub(crate) fn properties(&self) -> Properties {
         self.properties
+    }
+
+    /// Cycles of its multiprocessors in a nanosecond, at most.
+    pub(crate) fn cycles_per_nanosecond(&self) -> f64 {
+        f64::from(self.kilohertz.max(1)) / 1e6
     }
 
     /// A failed call, on this device.

@@ -706,6 +706,7 @@ mod tests {
             params: &[],
             declared: &[],
             reports: None,
+            stamps: None,
             variants: &[VARIANT],
         };
         static IMAGES: [Image; 2] = [PLAIN, Image { instance: "N = 64", ..PLAIN }];

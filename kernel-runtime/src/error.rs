@@ -74,7 +74,7 @@ pub enum Error {
         /// Its value.
         actual: String,
     },
-    /// An environment variable about traces of launches on the emulator is not what it takes.
+    /// An environment variable about traces or profiles of launches is not what it takes.
     #[error("{variable}: {reason}")]
     TraceVariable {
         /// Its name.

@@ -45,7 +45,6 @@ pub(crate) const LIMITS: [i32; 3] = [i32::MAX, 65_535, 65_535];
 
 /// The blocks of a persistent grid, along x: whole clusters of `cluster` blocks, no more than are required or fit at
 /// once, but at least one.
-#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) fn persistent_blocks(at_most: i32, resident: u32, cluster: u32) -> u32 {
     let (blocks, cluster) = (at_most.unsigned_abs().min(resident), cluster.max(1));
     (blocks / cluster).max(1) * cluster

@@ -11,7 +11,7 @@ mod report;
 use kernel_ptx::{Features, Hardware};
 pub use map::{Fill, MapDim, MapExtent, MapInfo, MapPlaces, MapStride};
 pub use names::{NamedMemory, NamedWarps, Names};
-pub use report::{ReportText, Reports, Values};
+pub use report::{ReportText, Reports, Stamp, Stamps, Values};
 use std::fmt;
 
 /// The enum of the targets, and the list of all of them.
@@ -124,6 +124,8 @@ pub struct Image {
     /// What the kernel says while it runs, if that is anything: the entry has one more parameter then, the address of the memory
     /// for it, before the tensor maps.
     pub reports: Option<Reports>,
+    /// Its stamps, if it has any.
+    pub stamps: Option<Stamps>,
 }
 
 impl Image {

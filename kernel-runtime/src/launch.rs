@@ -6,7 +6,12 @@ mod said;
 
 use crate::{
     __GridOf, Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Resources, Result, Stream,
-    Variant, argument::Value, back_end::Order, buffer::Access, image::list_of,
+    Variant,
+    argument::Value,
+    back_end::Order,
+    buffer::Access,
+    image::list_of,
+    profile::{self, Profile},
 };
 use std::ops::Deref;
 
@@ -225,7 +230,7 @@ impl Launch<'_> {
     ///
     /// A kernel with `println!` or `assert!` has run when this returns, on a GPU too: what it prints is on the standard output
     /// then. That is so in builds with `debug_assertions`; in others such a kernel has neither, unless its attribute has
-    /// `debug = always`.
+    /// `debug = always`. So has a kernel with `stamp!` if the variable `KILN_PROFILE` asks for profiles.
     ///
     /// # Errors
     /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it: [`Error::Argument`], [`Error::InstanceArgument`],
@@ -235,7 +240,7 @@ impl Launch<'_> {
     /// [`Error::SharedMemory`], [`Error::BlockTooLarge`], [`Error::ClusterTooLarge`], [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
     /// [`Error::Driver`], and `Error::Fault` on the emulator; [`Error::Assertion`].
     pub fn launch(self, stream: &Stream) -> Result<()> {
-        let image = self.image(stream.device())?;
+        let image = profile::chosen(self.image(stream.device())?, stream)?;
         self.check(image, stream.device())?;
         let variant = check::variant(image, &self.arguments)?;
         if let Some(fault) = self.fault {
@@ -253,8 +258,9 @@ impl Launch<'_> {
             }
         }
         let said = said::Said::of(image, stream)?;
+        let profile = Profile::begin(image, variant, grid, stream)?;
         let count: usize = self.arguments.iter().map(Argument::slots).sum();
-        let count = count + usize::from(image.reports.is_some());
+        let count = count + usize::from(image.reports.is_some()) + Profile::parameters_of(image);
         let mut inline = [0; INLINE_SLOTS];
         let mut allocated = Vec::new();
         let values = if let Some(values) = inline.get_mut(..count) {
@@ -270,14 +276,21 @@ impl Launch<'_> {
         if let (Some(said), Some(last)) = (&said, values.get_mut(next)) {
             *last = said.address();
         }
+        if let Some(profile) = &profile {
+            let parameters = profile.parameters();
+            if let Some(last) = values.get_mut(next..next + parameters.len()) {
+                last.copy_from_slice(&parameters);
+            }
+        }
         let maps = &mut maps[..];
         let blocks = self.blocks;
         let queue = stream.queue();
         let launched = queue.launch(&mut Order { image, variant, grid, blocks, values, maps });
-        match said {
-            // What it says is read when it has ended.
-            Some(said) => said.tell(image, launched.and_then(|()| queue.synchronize()))?,
-            None => launched?,
+        // What it says is read when it has ended, and so are its stamps.
+        match (said, profile) {
+            (Some(said), _) => said.tell(image, launched.and_then(|()| queue.synchronize()))?,
+            (None, Some(profile)) => profile.end(image, stream, launched)?,
+            (None, None) => launched?,
         }
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {

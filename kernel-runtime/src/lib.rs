@@ -31,7 +31,7 @@
 //!
 //! The modules, in reading order: `image` (compiled code), `formats`, `dtype` and `element`, `tensor` and
 //! `buffer` (data), `tensor_map`, `stream`, `foreign`, `any`, `pinned` and `graph` (other libraries, recorded work),
-//! `comm` (several devices), `device`, `argument`, `grid`, `resources`, `launch` and `instance` (launching), `back_end`
+//! `comm` (several devices), `device`, `argument`, `grid`, `resources`, `launch`, `profile` and `instance` (launching), `back_end`
 //! with `cuda` and `emulator`, `error`.
 
 #![deny(unsafe_code)]
@@ -74,6 +74,8 @@ mod resources;
 
 #[expect(unsafe_code, reason = "a kernel with raw pointers is launched by an unsafe call")]
 mod launch;
+
+mod profile;
 
 mod instance;
 
@@ -121,7 +123,7 @@ pub use image::{
 };
 pub use image::{Fact, ParamKind, Target};
 #[doc(hidden)]
-pub use image::{ReportText, Reports, Values};
+pub use image::{ReportText, Reports, Stamp, Stamps, Values};
 pub use instance::Instance;
 #[doc(hidden)]
 pub use instance::{__GridOf, __find, __find_values};

@@ -56,6 +56,7 @@ static IMAGES: [Image; 1] = [Image {
     params: &[tensor("a", 2, false), tensor("b", 5, false), tensor("c", 1, true)],
     declared: &[],
     reports: None,
+    stamps: None,
     variants: &[],
 }];
 

@@ -161,6 +161,7 @@ const fn image(
         params,
         declared: &[],
         reports: None,
+        stamps: None,
         variants,
     }
 }

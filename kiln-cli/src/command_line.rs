@@ -12,7 +12,7 @@ use crate::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use crate::init::Package;
 use crate::inspect::tools::Tools;
 use crate::inspect::{self, Inspect, Language, Shown, Told, View};
-use crate::{trace, tune};
+use crate::{profile, trace, tune};
 
 /// Tools for GPU kernels in Rust: they need no GPU, and a CUDA toolkit only where they say so.
 #[derive(Parser)]
@@ -71,6 +71,11 @@ enum Command {
     /// FILE is a launch description as for `run-ptx`, which runs and writes NAME.CASE.trace.json for Perfetto (ui.perfetto.dev); or such a trace, as
     /// `KILN_TRACE=DIR cargo test` writes one for each launch on the emulator.
     Trace(trace::Command),
+    /// Show how long warps were in the phases that `stamp!` names, on a GPU or on the emulator.
+    ///
+    /// FILE is a profile, as `KILN_PROFILE=DIR` has each launch of a kernel with stamps write one. Or cargo writes them: `kiln profile -- run
+    /// --release`.
+    Profile(profile::Command),
     /// Explain a message of the compiler by its code, such as K0202.
     ///
     /// What it means, why the compiler refuses it, an example, and its fix.
@@ -245,6 +250,10 @@ fn done(command: Command, output: &mut dyn Write) -> io::Result<bool> {
             let command = RunPtx { files: launches, out, options, statistics, findings };
             command::run_ptx(&command, output).map(|tally| tally.failed == 0)
         }
+        Command::Profile(command) => match command.run() {
+            Ok(told) => output.write_all(told.text.as_bytes()).map(|()| told.passed),
+            Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+        },
         Command::Trace(command) => match command.run() {
             Ok(told) => output.write_all(told.text.as_bytes()).map(|()| told.passed),
             Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),

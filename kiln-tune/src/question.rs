@@ -113,6 +113,7 @@ mod tests {
             params: &[],
             declared: &[],
             reports: None,
+            stamps: None,
             variants: vec![variant].leak(),
         }
     }

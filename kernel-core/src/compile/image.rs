@@ -6,7 +6,7 @@ use crate::{
     diag::{Code, Diagnostic, Problems, nearest},
     elaborate::{self, Built, Request, Written},
     explore::{self, Explored, Verdict},
-    host::{Image, Report, Reports, Variant},
+    host::{Image, Report, Reports, Stamp, Variant},
     ir::{self, Kernel},
     layouts::{self, Accesses, Inferred},
     loc::{Loc, Places},
@@ -90,9 +90,11 @@ pub(super) fn compile_image(
     let aligned = layouts::needed(&kernel, &aligned);
     around.ended(Phase::Build);
     let mut label = dump_label(request, target);
-    let reports = reports_of(&kernel, around);
+    let (reports, stamps) = (reports_of(&kernel, around), stamps_of(&kernel, around));
     if reports.is_some() {
         label += "-reporting";
+    } else if !stamps.is_empty() {
+        label += "-profiled";
     }
     let mut variants = Vec::new();
     let first = if aligned.is_empty() {
@@ -151,6 +153,9 @@ pub(super) fn compile_image(
         absent: request.absent.to_vec(),
         variants,
         reports,
+        has_stamps: written.stamp.is_some(),
+        stamps,
+        profiled: None,
     })
 }
 
@@ -158,12 +163,28 @@ pub(super) fn compile_image(
 fn reports_of(kernel: &Kernel, around: Around<'_>) -> Option<Reports> {
     let slots = Slots::of(kernel)?;
     let report = |(report, (values, shape)): (&ir::Report, (Vec<ir::Elem>, Vec<u32>))| {
-        let (file, (line, column)) = around.places.own(report.loc);
-        let file = shown(file);
         let (kind, format) = (report.kind.clone(), report.format.clone());
-        Report { kind, format, place: format!("{file}:{line}:{column}"), values, shape }
+        Report { kind, format, place: place_of(report, around), values, shape }
     };
     Some(Reports { slots, all: kernel.reports.iter().zip(kernel.said()).map(report).collect() })
+}
+
+/// What the host has to know of the stamps of a kernel.
+fn stamps_of(kernel: &Kernel, around: Around<'_>) -> Vec<Stamp> {
+    if !kernel.is_stamped() {
+        return Vec::new();
+    }
+    let stamp = |report: &ir::Report| Stamp {
+        name: report.format.clone(),
+        place: place_of(report, around),
+    };
+    kernel.reports.iter().map(stamp).collect()
+}
+
+/// `src/kernel.rs:12:5`: where a macro stands.
+fn place_of(report: &ir::Report, around: Around<'_>) -> String {
+    let (file, (line, column)) = around.places.own(report.loc);
+    format!("{}:{line}:{column}", shown(file))
 }
 
 /// The path of the kernel's file, as far as it may be shown.

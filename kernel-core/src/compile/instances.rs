@@ -136,12 +136,19 @@ impl Instances<'_> {
         match self.work {
             Work::All => {
                 let around = Around { row, ..around };
-                let image = compile_image(&request, name, left, around)?;
+                let mut image = compile_image(&request, name, left, around)?;
+                let mut profiled = None;
+                if image.has_stamps {
+                    let stamped = Request { reports: Reports::Stamped, ..request };
+                    profiled = Some(Box::new(compile_image(&stamped, name, left, around)?));
+                }
+                image.profiled.clone_from(&profiled);
                 if image.reports.is_none() {
                     return Some(Made { image, says: None });
                 }
                 let silent = Request { reports: Reports::LeftOut, ..request };
                 let silent = compile_image(&silent, name, left, around)?;
+                let silent = Image { profiled, ..silent };
                 Some(Made { image: silent, says: Some(image) })
             }
             Work::Build => {

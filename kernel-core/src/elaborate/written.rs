@@ -34,6 +34,8 @@ pub(crate) struct Written {
     pub(crate) awaits: bool,
     /// Whether the body was reported in part, so that the rest is only looked at.
     pub(crate) tainted: bool,
+    /// Its first `stamp!`, which may have been left out.
+    pub(crate) stamp: Option<Loc>,
     /// Whether what is found wrong is certain, whatever is still to come.
     pub(crate) certain: bool,
 }

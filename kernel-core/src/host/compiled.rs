@@ -92,6 +92,22 @@ pub struct Image {
     pub order: Verdict,
     /// What it says while it runs; its entry takes the memory for that after the other parameters but the tensor maps.
     pub reports: Option<Reports>,
+    /// Whether the kernel has a `stamp!`.
+    pub has_stamps: bool,
+    /// Where warps enter phases, by the numbers in the records, if this is the image of a profile; its entry takes four parameters for
+    /// them after the others but the tensor maps.
+    pub stamps: Vec<Stamp>,
+    /// The image of a profile of this one: without what it says, with its stamps, if it has any.
+    pub profiled: Option<Box<Image>>,
+}
+
+/// A place where warps enter a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The name of the phase.
+    pub name: String,
+    /// `src/kernel.rs:12:5`
+    pub place: String,
 }
 
 /// One instance for every target that the kernel names.

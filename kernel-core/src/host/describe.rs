@@ -219,7 +219,7 @@ fn asserts(image: &Image) -> bool {
     let said = image.reports.iter().flat_map(|reports| &reports.all);
     said.into_iter().any(|report| match report.kind {
         ReportKind::Assert(_) | ReportKind::AssertEq | ReportKind::AssertNe => true,
-        ReportKind::Print => false,
+        ReportKind::Print | ReportKind::Stamp => false,
     })
 }
 

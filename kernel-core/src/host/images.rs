@@ -4,7 +4,7 @@ use kernel_ptx::Hardware;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{CompiledInstance, Image, Report, Reports, Variant, maps};
+use super::{CompiledInstance, Image, Report, Reports, Stamp, Variant, maps};
 use crate::ir::{Dtype, Elem, Fact, ParamKind, ReportKind};
 use crate::lower::{NamedMemory, NamedWarps, Names, Slots};
 use crate::syntax::Builds;
@@ -51,7 +51,7 @@ fn reports_tokens(reports: Option<&Reports>) -> TokenStream {
     let all = all.iter().map(|report| {
         let Report { kind, format, place, values, shape } = report;
         let condition = match kind {
-            ReportKind::Print => None,
+            ReportKind::Print | ReportKind::Stamp => None,
             ReportKind::Assert(condition) => Some(condition.as_str()),
             ReportKind::AssertEq => Some("left == right"),
             ReportKind::AssertNe => Some("left != right"),
@@ -63,7 +63,7 @@ fn reports_tokens(reports: Option<&Reports>) -> TokenStream {
         let value = |index: usize| value_tokens(index, values[index]);
         let said = |first: usize| (first..values.len()).map(value);
         let text = match kind {
-            ReportKind::Print => {
+            ReportKind::Print | ReportKind::Stamp => {
                 let values = said(0);
                 quote!(::core::write!(out, #format, #(#values),*))
             }
@@ -146,6 +146,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     let cluster = image.cluster;
     let programmatic = image.programmatic;
     let reports = reports_tokens(image.reports.as_ref());
+    let stamps = stamps_tokens(image, kernel, instance);
     let declared = image.declared.iter().map(fact_tokens);
     let variants = image.variants.iter().map(|variant| {
         let Variant { name, entry, ptx, cubins, shared_bytes, tensor_columns, .. } = variant;
@@ -179,6 +180,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
         params: &[#(#params),*],
         declared: &[#(#declared),*],
         reports: #reports,
+        stamps: #stamps,
         variants: &[#(#variants),*],
     })
 }
@@ -212,6 +214,22 @@ fn names_tokens(names: &Names, checks: &[(u32, String)]) -> TokenStream {
         partitions: &[#(#partitions),*],
         checks: &[#(#checks),*],
     }))
+}
+
+/// The stamps of an image, or the image that has them.
+fn stamps_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
+    let stamps = if let Some(profiled) = &image.profiled {
+        let profiled = image_tokens(profiled, kernel, instance);
+        quote!(LeftOut(&#profiled))
+    } else if image.stamps.is_empty() {
+        return quote!(::core::option::Option::None);
+    } else {
+        let all = image.stamps.iter().map(
+            |Stamp { name, place }| quote!(::kiln::__private::Stamp { name: #name, place: #place }),
+        );
+        quote!(Made(&[#(#all),*]))
+    };
+    quote!(::core::option::Option::Some(::kiln::__private::Stamps::#stamps))
 }
 
 fn fact_tokens(fact: &Fact) -> TokenStream {

@@ -252,7 +252,8 @@ impl Kernel {
     /// The statement that specialises the kernel's warps, if it has one.
     pub fn specialized(&self) -> Option<Specialized<'_>> {
         let stmts = &self.body.stmts;
-        let acts = |stmt: &Stmt| !matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());
+        let pure = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());
+        let acts = |stmt: &Stmt| !pure(stmt) && !stmt.is_stamp();
         stmts.iter().enumerate().find_map(|(at, stmt)| {
             let StmtKind::Specialize { default, partitions, .. } = &stmt.kind else { return None };
             // The kernel frees its tensor memory when nothing uses it any more.

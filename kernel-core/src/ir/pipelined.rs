@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A branch that begins with copies and goes on, `if page >= 0 { copy_async ..; .. use of s .. }`, becomes the two of this example. What only
-//! reads the data of some copies may stand before others, and comes after them then.
+//! reads the data of some copies may stand before others, and comes after them then, as do stamps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,7 +120,7 @@ struct Division<'v> {
 enum Part {
     /// To the head.
     Head,
-    /// Behind it, though there may be copies after it: it reads what they, or others, copy.
+    /// Behind it, though there may be copies after it: it reads what they, or others, copy, or is a stamp.
     Reads,
     /// It stays, with all that follows.
     Rest,
@@ -155,7 +155,7 @@ impl Division<'_> {
                     Part::Rest
                 } else if !depends && stmt.goes_ahead(self.filled) {
                     Part::Head
-                } else if stmt.only_reads() {
+                } else if stmt.only_reads() || stmt.is_stamp() {
                     made.extend(stmt.kind.results());
                     read.extend(mentioned.iter().filter_map(|&value| self.root(value)));
                     Part::Reads
@@ -186,7 +186,7 @@ impl Division<'_> {
             if stmt.goes_ahead(self.filled) && stmt.copies_ahead() {
                 return true;
             }
-            if stmt.goes_ahead(self.filled) || stmt.only_reads() {
+            if stmt.goes_ahead(self.filled) || stmt.only_reads() || stmt.is_stamp() {
                 continue;
             }
             let StmtKind::If { then, otherwise, .. } = &stmt.kind else { return false };

@@ -408,6 +408,7 @@ impl<'a> Printer<'a> {
                 format!("print #{number} {all}").trim_end().to_owned()
             }
             Op::Report(ReportOp::Assert(number)) => format!("check #{number} {all}"),
+            Op::Report(ReportOp::Stamp(number)) => format!("stamp #{number}"),
             Op::Assert(message) => format!("assert {all} {message:?}"),
         }
     }

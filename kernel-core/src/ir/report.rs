@@ -1,6 +1,6 @@
-//! What a kernel says while it runs: prints, and assertions that fail.
+//! What a kernel says while it runs: prints, assertions that fail, and in which phase a warp is.
 
-use super::{Elem, Kernel, Op, Region, StmtKind, Type, Value};
+use super::{Elem, Kernel, Op, Region, Stmt, StmtKind, Type, Value};
 use crate::loc::Loc;
 
 /// Says something, or checks a condition first; its number is that of the [`Report`] among those of the kernel.
@@ -10,13 +10,16 @@ pub enum ReportOp {
     Print(u32),
     /// Says its operands but the first, and stops the kernel, unless the first holds; all are scalars.
     Assert(u32),
+    /// Says that the warp is in another phase from here on. It has no operands, and orders nothing: passes that look for what a loop or a
+    /// kernel does look past it, so that a kernel with stamps has the schedule of the same one without them.
+    Stamp(u32),
 }
 
 impl ReportOp {
     /// The number of the report.
     pub const fn number(self) -> u32 {
         match self {
-            ReportOp::Print(number) | ReportOp::Assert(number) => number,
+            ReportOp::Print(number) | ReportOp::Assert(number) | ReportOp::Stamp(number) => number,
         }
     }
 
@@ -26,13 +29,14 @@ impl ReportOp {
         match self {
             ReportOp::Print(_) => ReportOp::Print(number),
             ReportOp::Assert(_) => ReportOp::Assert(number),
+            ReportOp::Stamp(_) => ReportOp::Stamp(number),
         }
     }
 
     /// The operands that are said.
     pub fn said(self, args: &[Value]) -> &[Value] {
         match self {
-            ReportOp::Print(_) => args,
+            ReportOp::Print(_) | ReportOp::Stamp(_) => args,
             ReportOp::Assert(_) => &args[1..],
         }
     }
@@ -61,9 +65,24 @@ pub enum ReportKind {
     AssertEq,
     /// `assert_ne!`: the two values come first.
     AssertNe,
+    /// `stamp!`: the text is the name of the phase.
+    Stamp,
+}
+
+impl Stmt {
+    /// Whether it is a stamp.
+    pub fn is_stamp(&self) -> bool {
+        matches!(&self.kind, StmtKind::Op { op: Op::Report(ReportOp::Stamp(_)), .. })
+    }
 }
 
 impl Kernel {
+    /// Whether what it says are stamps, and nothing else.
+    pub fn is_stamped(&self) -> bool {
+        let mut kinds = self.reports.iter().map(|report| &report.kind);
+        kinds.any(|kind| *kind == ReportKind::Stamp)
+    }
+
     /// The values of each report, in the order of the numbers: their types, and the shape if some are tiles.
     pub fn said(&self) -> Vec<(Vec<Elem>, Vec<u32>)> {
         let mut all = vec![(Vec::new(), Vec::new()); self.reports.len()];

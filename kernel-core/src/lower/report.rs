@@ -42,6 +42,9 @@ pub struct Slots {
 impl Slots {
     /// Those of a kernel; none if it says nothing.
     pub(crate) fn of(kernel: &Kernel) -> Option<Self> {
+        if kernel.is_stamped() {
+            return None;
+        }
         let values = kernel.said().iter().map(|(values, _)| values.len()).max()?;
         let values = u32::try_from(values).expect("a text has few values");
         let bytes = HEAD + VALUE * values;
@@ -63,6 +66,10 @@ struct Record<'a> {
 impl Lower<'_> {
     /// Says the operands, or checks the first.
     pub(crate) fn report(&mut self, report: ReportOp, args: &[Value]) {
+        if let ReportOp::Stamp(number) = report {
+            self.stamp(number);
+            return;
+        }
         let said = report.said(args);
         let is_tile = |&arg: &Value| matches!(self.kernel.ty(arg), ir::Type::Tile(..));
         let tile = said.iter().copied().find(is_tile);
@@ -121,7 +128,7 @@ impl Lower<'_> {
         let given = self.e.compare(Word::Ne, Type::S64, generic, Val::Int(0));
         let mask = self.e.and(Type::Pred, mask, given);
         let (counter, first, room) = match report {
-            ReportOp::Print(_) => (0, 0, slots.prints),
+            ReportOp::Print(_) | ReportOp::Stamp(_) => (0, 0, slots.prints),
             ReportOp::Assert(_) => (8, slots.prints, slots.assertions),
         };
         let number = self.e.fresh(Type::B64);

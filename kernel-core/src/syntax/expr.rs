@@ -615,7 +615,7 @@ impl Reader<'_> {
             self.locations.of_span(mac.path.span())
         };
         let what = format!("the macro `{name}!`");
-        let known = ["assert", "assert_eq", "layout", "println", "ptx"];
+        let known = ["assert", "assert_eq", "layout", "println", "ptx", "stamp"];
         if why == MACROS
             && let Some(near) = crate::diag::nearest(&name, known)
         {

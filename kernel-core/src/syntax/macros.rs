@@ -76,4 +76,4 @@ pub(super) fn macro_advice(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-pub(super) const MACROS: &str = "the macros are `println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`, `layout!` and `ptx!`";
+pub(super) const MACROS: &str = "the macros are `println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`, `stamp!`, `layout!` and `ptx!`";

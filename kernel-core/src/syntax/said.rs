@@ -29,7 +29,7 @@ pub enum Notation {
 }
 
 /// The macros that say something while a kernel runs, and how.
-const SAYINGS: [(&str, Saying); 8] = [
+const SAYINGS: [(&str, Saying); 9] = [
     ("assert", Saying::Assert),
     ("assert_eq", Saying::AssertEq),
     ("assert_ne", Saying::AssertNe),
@@ -38,6 +38,7 @@ const SAYINGS: [(&str, Saying); 8] = [
     ("debug_assert_ne", Saying::AssertNe),
     ("print", Saying::Print),
     ("println", Saying::PrintLine),
+    ("stamp", Saying::Stamp),
 ];
 
 /// What a macro of this name says.
@@ -58,9 +59,14 @@ impl Reader<'_> {
     /// `println!("text {}", value)`, `assert!(condition, "text {}", value)`
     pub(super) fn said(&mut self, name: &str, mac: &syn::Macro, depth: u32) -> Option<ExprKind> {
         let saying = saying(name)?;
+        if saying == Saying::Stamp {
+            return Some(self.stamp(mac));
+        }
         let loc = self.loc(mac);
         let form = match saying {
-            Saying::Print | Saying::PrintLine => format!("{name}!(\"x = {{}}\", x)"),
+            Saying::Print | Saying::PrintLine | Saying::Stamp => {
+                format!("{name}!(\"x = {{}}\", x)")
+            }
             Saying::Assert => format!("{name}!(i < n, \"row {{}}\", i)"),
             Saying::AssertEq | Saying::AssertNe => format!("{name}!(a, b)"),
         };
@@ -108,6 +114,34 @@ impl Reader<'_> {
             text.format.push('\n');
         }
         Some(ExprKind::Said { saying, operands, condition, text })
+    }
+
+    /// `stamp!("name")`
+    fn stamp(&mut self, mac: &syn::Macro) -> ExprKind {
+        let loc = self.loc(mac);
+        let name = mac.parse_body_with(|input: syn::parse::ParseStream<'_>| {
+            let name: syn::LitStr = input.parse()?;
+            input.parse::<Option<Token![,]>>()?;
+            Ok(name)
+        });
+        let (at, headline) = match name {
+            Ok(name) if !name.value().trim().is_empty() => {
+                let format = name.value();
+                let text = SaidText { format, loc: Some(self.loc(&name)), ..SaidText::default() };
+                let (operands, condition) = (Vec::new(), String::new());
+                return ExprKind::Said { saying: Saying::Stamp, operands, condition, text };
+            }
+            Ok(name) => (self.loc(&name), "the name of a phase is empty"),
+            Err(_) => (loc, "`stamp!` takes the name of a phase, a string literal"),
+        };
+        self.problems.push(
+            Code::Unsupported
+                .at(at, headline)
+                .why("all warps that come by are in one phase, whose name is known when the kernel is compiled")
+                .help("stamp!(\"product\")")
+                .exemplified(),
+        );
+        ExprKind::Refused(Vec::new())
     }
 
     /// The text with its values. A problem is reported, and what is left of the text returned.

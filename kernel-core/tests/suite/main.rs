@@ -28,6 +28,7 @@ mod pipelines;
 mod redundant;
 mod said;
 mod specialize;
+mod stamps;
 mod store_corners;
 mod targets;
 mod tensor_copy_cases;

@@ -33,6 +33,7 @@ use crate::{
     foreign::{Found, Recorded},
     graph::Recording,
     pinned::HostMemory,
+    profile::Rate,
 };
 use std::ffi::c_void;
 
@@ -108,6 +109,16 @@ impl Device {
             Machine::Cuda(ref gpu) => HostMemory::pinned(bytes, || gpu.pinned(bytes)),
             #[cfg(feature = "emulator")]
             Machine::Emulator(_) => HostMemory::on_heap(bytes),
+        }
+    }
+
+    /// How often the clock of its multiprocessors ticks.
+    pub(crate) fn clock_rate(&self) -> Rate {
+        match self.inner.machine {
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(ref gpu) => Rate::AtMost(gpu.cycles_per_nanosecond()),
+            #[cfg(feature = "emulator")]
+            Machine::Emulator(_) => Rate::Instructions,
         }
     }
 

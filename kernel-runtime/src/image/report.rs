@@ -1,5 +1,6 @@
-//! What a kernel says while it runs: prints, and assertions that fail.
+//! What a kernel says while it runs: prints, assertions that fail, and stamps.
 
+use super::Image;
 use crate::Element;
 use std::fmt;
 
@@ -42,6 +43,24 @@ impl fmt::Debug for ReportText {
             .field("shape", shape)
             .finish_non_exhaustive()
     }
+}
+
+/// What became of the stamps of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub enum Stamps {
+    /// They were left out. A profile takes the image that has them.
+    LeftOut(&'static Image),
+    /// They are there, by their numbers in the records: the entry has four more parameters, before the tensor maps.
+    Made(&'static [Stamp]),
+}
+
+/// A place where warps enter a phase.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// The name of the phase.
+    pub name: &'static str,
+    /// The place in the source, such as `src/kernel.rs:12:5`.
+    pub place: &'static str,
 }
 
 /// The values of a slot.

@@ -103,6 +103,7 @@ const fn image(
         params,
         declared: &[],
         reports: None,
+        stamps: None,
         variants,
     }
 }

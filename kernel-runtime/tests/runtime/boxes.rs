@@ -89,6 +89,7 @@ fn image(
         params: params.leak(),
         declared: &[],
         reports: None,
+        stamps: None,
         variants: vec![variant].leak(),
     };
     vec![image].leak()

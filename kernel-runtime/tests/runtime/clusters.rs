@@ -54,6 +54,7 @@ fn places(cluster: [u32; 3], directive: &str) -> &'static [Image] {
         params: vec![ParamInfo { name: "out", kind: out }].leak(),
         declared: &[],
         reports: None,
+        stamps: None,
         variants: vec![variant].leak(),
     };
     vec![image].leak()

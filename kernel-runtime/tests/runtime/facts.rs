@@ -36,6 +36,7 @@ const fn stating(declared: &'static [Fact]) -> Image {
         ],
         declared,
         reports: None,
+        stamps: None,
         variants: NO_CODE,
     }
 }

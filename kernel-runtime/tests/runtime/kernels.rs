@@ -164,6 +164,7 @@ pub(crate) static SCALED_SUM_IMAGES: [Image; 1] = [Image {
     params: SCALED_SUM_PARAMS,
     declared: &[],
     reports: None,
+    stamps: None,
     variants: &[
         Variant {
             requires: &[
@@ -212,6 +213,7 @@ const fn one_tensor(kernel: &'static str, variants: &'static [Variant]) -> Image
         params: const { &[tensor("out", "u32", true)] },
         declared: &[],
         reports: None,
+        stamps: None,
         variants,
     }
 }
@@ -277,6 +279,7 @@ pub(crate) static POKE_IMAGES: [Image; 1] = [Image {
     ],
     declared: &[],
     reports: None,
+    stamps: None,
     variants: &[variant("general", "poke", POKE)],
 }];
 

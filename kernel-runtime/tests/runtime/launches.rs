@@ -292,6 +292,7 @@ fn a_kernel_may_have_many_parameters() -> Result<()> {
         params: params.leak(),
         declared: &[],
         reports: None,
+        stamps: None,
         variants: vec![variant].leak(),
     }]
     .leak();

@@ -91,6 +91,7 @@ fn images(dtype: &'static str, rank: usize, variants: Vec<Variant>) -> &'static 
         params: params.leak(),
         declared: &[],
         reports: None,
+        stamps: None,
         variants: variants.leak(),
     };
     vec![image].leak()

@@ -253,6 +253,7 @@ fn image(build: &Build, variant: &Variant, args: &[Argument]) -> Result<&'static
         params: params.leak(),
         declared: &[],
         reports: None,
+        stamps: None,
         variants: vec![compiled].leak(),
     };
     Ok(vec![image].leak())

@@ -57,15 +57,15 @@ impl Label {
     pub fn read(stem: &str, entry: &str) -> Label {
         let whole = || Label { variant: stem.to_owned(), ..Label::default() };
         let Some((rest, variant)) = stem.rsplit_once('-') else { return whole() };
-        let (rest, reporting) = match rest.strip_suffix("-reporting") {
-            Some(rest) => (rest, " with messages"),
-            None => (rest, ""),
-        };
+        let (rest, beside) = [("-reporting", " with messages"), ("-profiled", " with stamps")]
+            .into_iter()
+            .find_map(|(ending, beside)| Some((rest.strip_suffix(ending)?, beside)))
+            .unwrap_or((rest, ""));
         let Some((rest, target)) = rest.rsplit_once('-') else { return whole() };
         if Target::parse(target).is_none() {
             return whole();
         }
-        let variant = format!("{variant}{reporting}");
+        let variant = format!("{variant}{beside}");
         let Some((before, arguments)) = around(rest, entry) else { return whole() };
         let (place, line) = match before.rsplit_once('-') {
             Some((place, line)) => match line.parse() {
@@ -225,6 +225,8 @@ mod tests {
             ("", "general with messages")
         );
         assert_eq!(label.line, Some(7));
+        let label = Label::read("app-src.main-7-scale-sm_80-profiled-general", "scale");
+        assert_eq!(label.variant, "general with stamps");
     }
 
     #[test]

@@ -71,8 +71,11 @@ impl Events {
     fn take(&mut self, event: &Value, starts: &mut BTreeMap<u64, Moment>) -> Result<(), String> {
         let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
         let row = (event["pid"].as_u64().unwrap_or(0), event["tid"].as_u64().unwrap_or(0));
+        // The format's unit is a microsecond.
+        let scale = if self.is_profile() { 1000.0 } else { 1.0 };
         let time = |name: &str| {
-            event[name].as_f64().ok_or_else(|| format!("required a number as `{name}`"))
+            let time = event[name].as_f64().map(|time| time * scale);
+            time.ok_or_else(|| format!("required a number as `{name}`"))
         };
         let name_of = || event["args"]["name"].as_str().unwrap_or_default().to_owned();
         match event["ph"].as_str() {
@@ -105,6 +108,11 @@ impl Events {
         Ok(())
     }
 
+    /// Whether it is a profile of `stamp!`, whose times are nanoseconds, rather than a trace, whose times are modelled cycles.
+    pub fn is_profile(&self) -> bool {
+        self.about["made by"].as_str() == Some("kiln profile")
+    }
+
     /// When the last span ends.
     pub fn end(&self) -> f64 {
         self.spans.iter().map(|span| span.start + span.length).fold(0.0, f64::max)
@@ -113,6 +121,9 @@ impl Events {
     /// The launch in a few lines.
     pub fn summary(&self) -> String {
         let word = |name: &str| self.about[name].as_str().unwrap_or("?").to_owned();
+        if self.is_profile() {
+            return crate::profile::table::table(self);
+        }
         let mut text = String::new();
         if self.about.is_object() {
             let _ = writeln!(

@@ -10,6 +10,17 @@ const KINDS = {
 };
 // Kinds on whose colours dark letters are read.
 const PALE = new Set(["wait", "phase", "arithmetic", "control"]);
+// The times of a profile are nanoseconds, and its kinds are the phases that the kernel names.
+const profile = !!trace.about && trace.about["made by"] === "kiln profile", UNIT = profile ? "ns" : "cycles";
+if (profile) {
+  const colours = Object.values(KINDS).filter((name) => name !== "--stuck" && name !== "--stall");
+  for (const kind of Object.keys(KINDS)) delete KINDS[kind];
+  PALE.clear();
+  [...new Set(trace.spans.map((span) => trace.texts[span[3]]))].forEach((kind, index) => {
+    KINDS[kind] = colours[index * 5 % colours.length];
+    if (["--wait", "--phase", "--arithmetic", "--control"].includes(KINDS[kind])) PALE.add(kind);
+  });
+}
 const ROW = 22, HEAD = 24, BLOCK = 20, MOST_ARROWS = 400;
 const [ROWI, START, LENGTH, KIND, NAME, MORE] = [0, 1, 2, 3, 4, 5];
 const element = (id) => document.getElementById(id);
@@ -92,7 +103,7 @@ function drawAxis() {
   pen.fillRect(0, 0, width, HEAD - 2);
   pen.fillStyle = colours.faint;
   pen.font = "11px system-ui, sans-serif";
-  pen.fillText("cycles", 8, 15);
+  pen.fillText(UNIT, 8, 15);
   ticks((at, size) => {
     const px = x(at), shown = size < 1 ? at.toFixed(2) : Math.round(at).toLocaleString("en");
     if (px >= label && px + 4 + pen.measureText(shown).width < width) pen.fillText(shown, px + 3, 15);
@@ -175,7 +186,7 @@ function drawMarks() {
   for (const [row, at] of trace.marks) {
     if (at < view.from || at > view.to) continue;
     const px = x(at), top = y(tops[row]);
-    pen.fillStyle = colours.fault;
+    pen.fillStyle = profile ? colours.faint : colours.fault;
     pen.fillRect(px - 1, top, 2, ROW);
     pen.beginPath();
     pen.moveTo(px - 6, top - 2);
@@ -259,7 +270,7 @@ function about(span) {
   const on = arrows.filter((arrow) => arrow[0] === span[ROWI] && inside(arrow[1], span)).map((arrow) => `ends a wait of ${ends(arrow, 2)}`);
   return {
     name: text(span[NAME]),
-    facts: `${process}, ${row}: ${text(span[KIND])}, ${cycles(span[LENGTH])} cycles, `
+    facts: `${process}, ${row}: ${text(span[KIND])}, ${cycles(span[LENGTH])} ${UNIT}, `
       + `from ${cycles(span[START])} to ${cycles(finish(span))}`,
     more: [text(span[MORE]), ...by.slice(0, 3), ...on.slice(0, 3), ...marks].filter(Boolean).join("\n"),
   };
@@ -392,7 +403,7 @@ function find(wanted) {
   search = wanted.trim().toLowerCase();
   const found = search ? trace.spans.filter(isFound) : [];
   const sum = found.reduce((all, span) => all + span[LENGTH], 0);
-  element("found").textContent = search ? `${found.length} spans, ${cycles(sum)} cycles` : "";
+  element("found").textContent = search ? `${found.length} spans, ${cycles(sum)} ${UNIT}` : "";
   draw();
   return found;
 }
@@ -413,18 +424,19 @@ function make(tag, parent, words, swatch) {
 
 function head() {
   const { kinds, busy, bound, hot } = trace.summary, launch = trace.about || {}, model = launch.model;
-  const facts = [`traced: ${cycles(end)} cycles`];
+  const facts = [`${profile ? "profiled" : "traced"}: ${cycles(end)} ${UNIT}`];
   if (model) {
     facts.unshift(`modelled: ${cycles(model.microseconds)} us (${cycles(Math.round(model.cycles))} cycles) on ${launch.device}`);
     facts.push(`${model.blocks.toLocaleString("en")} ${model.blocks === 1 ? "block" : "blocks"} in ${Number(model.waves.toPrecision(2))} waves`);
     facts.push(`${model["resident blocks"]} at once on each of ${model.multiprocessors} multiprocessors`);
     facts.push(`${model.registers} registers a thread`);
-  } else if (launch.device) facts.unshift(`as on ${launch.device}`);
+  } else if (launch.device) facts.unshift(`${profile ? "" : "as "}on ${launch.device}`);
   if (launch.grid) facts.push(`grid ${launch.grid}, ${launch.block} threads`);
   if (launch.cluster && launch.cluster !== "1x1x1") facts.push(`clusters of ${launch.cluster}`);
   element("facts").textContent = facts.join(" · ");
   element("bound").textContent = bound || "";
-  const early = "A traced block did more than is recorded: the timeline ends early.";
+  const early = profile ? `${launch.lost} stamps found no room: the timelines of their warps end early.`
+    : "A traced block did more than is recorded: the timeline ends early.";
   element("fault").textContent = [launch.fault, trace.cut && early].filter(Boolean).join("\n");
   for (const [kind, part] of kinds.filter(([kind]) => KINDS[kind])) {
     const piece = make("div", element("kinds"), "", kind);

@@ -54,7 +54,12 @@ impl Summary {
             let end = ends.entry(span.row).or_default();
             *end = end.max(span.start + span.length);
         }
-        let all = ends.values().sum::<f64>().max(1.0);
+        // A warp of a profile begins at its first stamp, which may be long after that of another block.
+        let all = if events.is_profile() {
+            events.spans.iter().filter(of_warp).map(|span| span.length).sum::<f64>().max(1.0)
+        } else {
+            ends.values().sum::<f64>().max(1.0)
+        };
         let (mut kinds, mut hot) = (BTreeMap::new(), BTreeMap::new());
         for span in events.spans.iter().filter(of_warp) {
             *kinds.entry(span.kind.clone()).or_insert(0.0) += span.length;

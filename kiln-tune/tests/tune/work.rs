@@ -41,6 +41,7 @@ const fn image(
         },
         declared: &[],
         reports: None,
+        stamps: None,
         variants,
     }
 }

@@ -1,4 +1,4 @@
-//! `println!`, `assert!` and their like.
+//! `println!`, `assert!`, `stamp!` and their like.
 //!
 //! A condition that is known when compiling is judged here. All else becomes a [`ReportOp`], with what the host needs to know beside it.
 
@@ -24,10 +24,23 @@ pub(crate) struct Said<'e> {
 impl Builder<'_> {
     /// `println!("..", values)`, `assert!(condition, "..", values)`
     pub(crate) fn said(&mut self, said: Said<'_>, operands: &[Expr], env: Env) -> Option<Val> {
-        if self.says == Reports::LeftOut {
+        let is_stamp = said.saying == Saying::Stamp;
+        if is_stamp {
+            self.written.stamp.get_or_insert(said.loc);
+        }
+        let made = match self.says {
+            Reports::Made => !is_stamp,
+            Reports::LeftOut => false,
+            Reports::Stamped => is_stamp,
+        };
+        if !made {
             return Some(Val::Unit);
         }
         let mut vals = match said.saying {
+            Saying::Stamp => {
+                self.reported(ReportOp::Stamp, (said, ReportKind::Stamp), Vec::new());
+                return Some(Val::Unit);
+            }
             Saying::Print | Saying::PrintLine => {
                 let values = self.said_values(said, &[], env)?;
                 self.reported(ReportOp::Print, (said, ReportKind::Print), values);
@@ -58,7 +71,7 @@ impl Builder<'_> {
         let kind = match said.saying {
             Saying::AssertEq => ReportKind::AssertEq,
             Saying::AssertNe => ReportKind::AssertNe,
-            Saying::Print | Saying::PrintLine | Saying::Assert => {
+            Saying::Print | Saying::PrintLine | Saying::Assert | Saying::Stamp => {
                 ReportKind::Assert(said.condition.to_owned())
             }
         };

@@ -60,6 +60,10 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
 fn reported(report: ReportOp, args: &[&Type]) -> Outcome {
     let said = match report {
         ReportOp::Print(_) => args,
+        ReportOp::Stamp(_) => {
+            count(args, 0)?;
+            args
+        }
         ReportOp::Assert(_) => {
             let (condition, said) = args.split_first().ok_or("an assertion has a condition")?;
             holds(is_bool_scalar(condition), "the condition is not a scalar of bool")?;

@@ -5,7 +5,7 @@ use kernel_ptx::{Base, Opcode, Operand, Param, Space, SpecialRegister, Symbol, T
 use crate::ir::{Dtype, Elem, Kernel, ParamKind};
 use crate::lower::emitter::{Val, mods};
 use crate::lower::tiles::scalar::held;
-use crate::lower::{Lower, Slots};
+use crate::lower::{Lower, Slots, Stamping};
 
 /// The parameters of the entry, and where each of the kernel's begins.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(crate) struct Params {
     first: Vec<u32>,
     /// That of the memory for reports, which comes after those of the kernel, and how the memory is divided.
     pub(crate) reports: Option<(u32, Slots)>,
+    /// The first of those of the memory for stamps, which come in the same place.
+    pub(crate) stamps: Option<u32>,
     /// How many of the last are tensor maps.
     pub(crate) maps: usize,
 }
@@ -21,21 +23,15 @@ pub(crate) struct Params {
 impl Params {
     /// The parameters in the order of the ABI.
     pub(crate) fn of(kernel: &Kernel) -> Self {
-        let mut params = Params { list: Vec::new(), first: Vec::new(), reports: None, maps: 0 };
+        let mut params =
+            Params { list: Vec::new(), first: Vec::new(), reports: None, stamps: None, maps: 0 };
         for (index, param) in kernel.params.iter().enumerate() {
             params.first.push(u32::try_from(params.list.len()).expect("few parameters"));
             if param.absent {
                 continue;
             }
             let mut push = |field: String, ty: Type| {
-                params.list.push(Param {
-                    name: format!("p{index}_{field}"),
-                    space: Space::Param,
-                    ty,
-                    align: u32::try_from(ty.bytes()).expect("at most 8"),
-                    dims: Vec::new(),
-                    register: None,
-                });
+                params.list.push(plain(&format!("p{index}_{field}"), ty));
             };
             match &param.kind {
                 ParamKind::Tensor { rank, .. } => {
@@ -47,19 +43,27 @@ impl Params {
                 ParamKind::Scalar(dtype) => push("value".to_owned(), dtype.row().memory),
             }
         }
+        let index = u32::try_from(params.list.len()).expect("few parameters");
         if let Some(slots) = Slots::of(kernel) {
-            let index = u32::try_from(params.list.len()).expect("few parameters");
             params.reports = Some((index, slots));
-            params.list.push(Param {
-                name: "reports".to_owned(),
-                space: Space::Param,
-                ty: Type::U64,
-                align: 8,
-                dims: Vec::new(),
-                register: None,
-            });
+            params.list.push(plain("reports", Type::U64));
+        } else if kernel.is_stamped() {
+            params.stamps = Some(index);
+            params.list.extend(Stamping::PARAMS.map(|(name, ty)| plain(name, ty)));
         }
         params
+    }
+}
+
+/// A parameter of the entry that no parameter of the kernel stands for.
+fn plain(name: &str, ty: Type) -> Param {
+    Param {
+        name: name.to_owned(),
+        space: Space::Param,
+        ty,
+        align: u32::try_from(ty.bytes()).expect("at most 8"),
+        dims: Vec::new(),
+        register: None,
     }
 }
 

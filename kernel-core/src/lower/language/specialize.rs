@@ -183,6 +183,7 @@ impl<'a> Lower<'a> {
     /// The code of a block.
     pub(crate) fn block(&mut self) {
         let kernel = self.kernel;
+        self.begin_stamps();
         if self.split.is_none() {
             self.init_barriers();
             self.region(&kernel.body);

@@ -14,8 +14,8 @@ use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
 
 use crate::ir::{
-    Dtype, Elem, Factors, MemoryOp, Op, ProductOp, Scaled, SourceOp, Sparsity, Stmt, StmtKind,
-    TileOp, Value, WindowOp,
+    Dtype, Elem, Factors, MemoryOp, Op, ProductOp, ReportOp, Scaled, SourceOp, Sparsity, Stmt,
+    StmtKind, TileOp, Value, WindowOp,
 };
 use crate::layouts::{Product, TensorCore, mma_warps, tensor_core};
 use crate::lower::emitter::{Val, mods};
@@ -420,7 +420,8 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
                 | WindowOp::Retype
                 | WindowOp::Remote,
             )
-            | Op::Memory(MemoryOp::LoadShared) => true,
+            | Op::Memory(MemoryOp::LoadShared)
+            | Op::Report(ReportOp::Stamp(_)) => true,
             Op::Source(_)
             | Op::Tile(_)
             | Op::Memory(_)
@@ -430,7 +431,7 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
             | Op::Product(_)
             | Op::TensorMemory(_)
             | Op::Assert(_)
-            | Op::Report(_) => false,
+            | Op::Report(ReportOp::Print(_) | ReportOp::Assert(_)) => false,
         };
         if !quiet {
             return false;

@@ -30,6 +30,8 @@ const BY_ASYNC: Marks = 8;
 const ARRIVES: Marks = 16;
 /// A warpgroup gets or gives registers; its warps meet before it does so again (PTX ISA, "setmaxnreg").
 const REGISTERS: Marks = 32;
+/// What it accesses belongs to its warp alone, and no other operation knows of it.
+const APART: Marks = 64;
 
 /// What threads do between two places of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +44,9 @@ pub(crate) struct Touched {
 impl Touched {
     /// What nothing is known of.
     pub(crate) const ANYTHING: Touched = Touched { read: 0, written: 0, marks: UNKNOWN };
+
+    /// What records the stamps of a warp: nothing that a barrier orders.
+    pub(crate) const STAMP: Touched = Touched { read: 0, written: 0, marks: APART };
 
     fn reading(read: Places) -> Self {
         Touched { read, ..Touched::default() }
@@ -209,6 +214,7 @@ pub(super) fn touched(
     let nothing = Touched::default();
     match instruction.opcode {
         Opcode::Bra | Opcode::Ret | Opcode::Trap => nothing,
+        _ if operation.is(APART) => nothing,
         // The time is read in its place.
         opcode if only_computes(opcode) && instruction.operands.iter().any(is_time) => {
             Touched::ANYTHING
