@@ -176,7 +176,7 @@ impl Profile {
         let launched = Launched {
             image,
             stamps: self.stamps,
-            device: device.to_string(),
+            device: device.name(),
             grid: self.extents,
             room: self.room,
         };
