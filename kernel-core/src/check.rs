@@ -7,6 +7,7 @@ use crate::{
     diag::{Code, Diagnostic, Problems},
     elaborate::{self, Built, Request},
     ir::flow::Unsettled,
+    loc::Loc,
 };
 
 mod barrier_bytes;
@@ -39,6 +40,16 @@ pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built>
     let mut built = elaborate::instance(request, problems)?;
     if built.written.certain {
         check(&mut built, before, problems);
+    }
+    if built.written.left_out && problems.reports() == before {
+        problems.push(
+            Diagnostic::new(
+                Code::Bug,
+                Loc::KERNEL,
+                "the compiler left out what a name stands for, and said nothing of it",
+            )
+            .help("please report this with the kernel's source"),
+        );
     }
     (problems.reports() == before && !built.written.tainted).then_some(built)
 }

@@ -149,6 +149,7 @@ pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option
         cluster: [1; 3],
         tainted: false,
         matched: BTreeMap::new(),
+        pending: !request.unit.devices.pending.is_empty(),
         awaits: !request.unit.devices.pending.is_empty()
             || !request.unit.devices.nowhere.is_empty(),
         only_looking: 0,
@@ -217,6 +218,8 @@ pub(crate) struct Builder<'p> {
     matched: BTreeMap<Loc, Val>,
     /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
     awaits: bool,
+    /// Whether device items are still to come.
+    pending: bool,
     /// How many parts enclose the current point that are evaluated for their problems alone.
     only_looking: u32,
     /// How many expressions never gave the value that they were asked for.
@@ -246,6 +249,11 @@ impl Builder<'_> {
             // It may come from what is not known yet. When everything is there, the kernel is built again.
             return Val::Error;
         }
+        self.report_certain(diagnostic)
+    }
+
+    /// [`Builder::report`] of what is wrong whatever is still to come.
+    fn report_certain(&mut self, diagnostic: Diagnostic) -> Val {
         let strange = |help: &str| !self.has_names(help);
         let diagnostic = if diagnostic.code != Code::PtxText
             && diagnostic.help.as_deref().is_some_and(strange)

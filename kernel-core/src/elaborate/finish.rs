@@ -95,6 +95,7 @@ impl Builder<'_> {
         };
         self.written.certain = self.scopes.doubt.allows_reports();
         self.written.awaits = self.awaits;
+        self.written.left_out = !self.pending && self.scopes.doubt.is_met();
         self.written.tainted = self.tainted;
         self.written.holders = self.scopes.take_holders();
         name_memory(&mut kernel, &self.written);

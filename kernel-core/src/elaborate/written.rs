@@ -36,6 +36,8 @@ pub(crate) struct Written {
     pub(crate) tainted: bool,
     /// Its first `stamp!`, which may have been left out.
     pub(crate) stamp: Option<Loc>,
+    /// Whether a name was met that nothing defines: what it stands for is left out.
+    pub(crate) left_out: bool,
     /// Whether what is found wrong is certain, whatever is still to come.
     pub(crate) certain: bool,
 }

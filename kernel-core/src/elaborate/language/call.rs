@@ -109,7 +109,12 @@ impl Builder<'_> {
                 Some(Binding::Nowhere) => {
                     let vals = self.args(args, env);
                     let places = [path.loc, loc];
-                    let val = self.unknown_function(&only.name, (args, &vals), places, env);
+                    let val = if self.tells_all() {
+                        self.unknown_function(&only.name, (args, &vals), places, env)
+                    } else {
+                        // What it would be of these arguments is not certain; that there is none is.
+                        self.nowhere(&only.name, path.loc, env)
+                    };
                     self.scopes.doubt.arises();
                     val
                 }

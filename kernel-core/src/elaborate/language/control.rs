@@ -362,7 +362,7 @@ impl Builder<'_> {
         } else {
             let vars = self.scopes.vars.clone();
             let (emitted, problems) = (self.emitted, self.problems.checkpoint());
-            let spoiled = self.scopes.spoiled.clone();
+            let (spoiled, doubt) = (self.scopes.spoiled.clone(), self.scopes.doubt.clone());
             let stmts = self.regions.last().expect("a region is open").stmts.len();
             let (_, _, frame) = self.iteration(kind, label, all.clone(), loc, body);
             self.scopes.vars = vars;
@@ -370,6 +370,10 @@ impl Builder<'_> {
                 self.problems.rewind(problems);
                 self.scopes.spoiled = spoiled;
                 self.emitted = emitted;
+                if !self.pending {
+                    // What was reported is reported again.
+                    self.scopes.doubt = doubt;
+                }
             }
             self.regions.last_mut().expect("a region is open").stmts.truncate(stmts);
             all.into_iter()

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The doubt so far, beside the scopes, where names are looked up.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Doubt {
     /// A device item was asked for that has not come yet.
     met: Cell<bool>,
@@ -41,7 +41,7 @@ pub(crate) struct Doubt {
 }
 
 /// A statement that is being built.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     /// It is in doubt itself.
     doubted: bool,
@@ -76,6 +76,11 @@ impl Doubt {
         }
     }
 
+    /// Whether something was met that has not come, or that there is not.
+    pub(crate) fn is_met(&self) -> bool {
+        self.met.get()
+    }
+
     /// A variable is declared, maybe in the place of one that is gone.
     pub(crate) fn declared(&self, var: VarId) {
         self.vars.borrow_mut().remove(&var);
@@ -94,6 +99,12 @@ impl Doubt {
 }
 
 impl Builder<'_> {
+    /// Whether a name that nothing defines is told with what surrounds it: not if that is in doubt and nothing is refused so far, or nothing
+    /// would be.
+    pub(crate) fn tells_all(&self) -> bool {
+        self.pending || self.problems.reports() > 0 || self.scopes.doubt.allows_reports()
+    }
+
     /// A statement begins.
     pub(crate) fn begin_statement(&mut self, text: Option<&Expr>, env: Env) {
         if !self.awaits {

@@ -56,7 +56,11 @@ impl Builder<'_> {
                 }
                 Some(Binding::Refused | Binding::Awaited) => Val::Error,
                 Some(Binding::Nowhere) => {
-                    let val = self.unknown(&only.name, path.loc, env);
+                    let val = if self.tells_all() {
+                        self.unknown(&only.name, path.loc, env)
+                    } else {
+                        self.nowhere(&only.name, path.loc, env)
+                    };
                     self.scopes.doubt.arises();
                     val
                 }

@@ -156,6 +156,13 @@ impl Builder<'_> {
         self.report(diagnostic)
     }
 
+    /// Reports a name that nothing defines, in a statement of which nothing else is certain.
+    pub(crate) fn nowhere(&mut self, name: &str, loc: Loc, env: Env) -> Val {
+        let host = self.scopes.host.get(name).copied();
+        let diagnostic = nothing_called(name, loc, host, self.scopes.names(env));
+        self.report_certain(diagnostic)
+    }
+
     /// A function that nothing defines, with its arguments, and the places of its name and of the call. It may be a method.
     pub(crate) fn unknown_function(
         &mut self,
