@@ -619,7 +619,7 @@ impl Reader<'_> {
         if why == MACROS
             && let Some(near) = crate::diag::nearest(&name, known)
         {
-            return self.refused(loc, &what, MACROS, &format!("{near}!"));
+            return self.refused(loc, &what, MACROS, near);
         }
         self.refused(loc, &what, why, help)
     }

@@ -38,12 +38,12 @@ impl Range {
     }
 }
 
-pub(super) fn start_of(tree: &TokenTree) -> Point {
+fn start_of(tree: &TokenTree) -> Point {
     let span = if let TokenTree::Group(group) = tree { group.span_open() } else { tree.span() };
     (span.start().line, span.start().column)
 }
 
-pub(super) fn end_of(tree: &TokenTree) -> Point {
+fn end_of(tree: &TokenTree) -> Point {
     let span = if let TokenTree::Group(group) = tree { group.span_close() } else { tree.span() };
     (span.end().line, span.end().column)
 }

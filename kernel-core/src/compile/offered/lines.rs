@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::{
     Text, Trial,
-    edit::{Put, Range, end_of, put, start_of},
+    edit::{Put, Range, put},
     tokens_of,
 };
 use crate::diag::{Area, Code, Diagnostic};
@@ -94,20 +94,22 @@ fn names(headline: &str) -> Vec<&str> {
     quoted.filter_map(|name| name.split('[').next()).collect()
 }
 
-/// The outermost statement that begins at a line, or that ends there.
+/// The statement that begins at a line, or ends there, if there is only one.
 fn statement_at(stream: &TokenStream, line: usize, ends: bool) -> Option<Range> {
-    stream.clone().into_iter().find_map(|tree| {
-        let around = Range { start: start_of(&tree), end: end_of(&tree) };
-        let TokenTree::Group(group) = tree else { return None };
-        if line < around.start.0 || around.end.0 < line {
-            return None;
+    let mut found = Vec::new();
+    collect(stream, &|at| if ends { at.end.0 == line } else { at.start.0 == line }, &mut found);
+    if let [only] = found[..] { Some(only) } else { None }
+}
+
+/// The statements of all blocks for which this holds.
+fn collect(stream: &TokenStream, is_it: &dyn Fn(Range) -> bool, found: &mut Vec<Range>) {
+    for tree in stream.clone() {
+        let TokenTree::Group(group) = tree else { continue };
+        if group.delimiter() == Delimiter::Brace
+            && let Ok(block) = syn::parse::Parser::parse2(syn::Block::parse_within, group.stream())
+        {
+            found.extend(block.iter().filter_map(Range::of).filter(|at| is_it(*at)));
         }
-        let is_it = |at: &Range| if ends { at.end.0 == line } else { at.start.0 == line };
-        let of_block = || {
-            let block = syn::parse::Parser::parse2(syn::Block::parse_within, group.stream());
-            block.ok()?.iter().filter_map(Range::of).find(is_it)
-        };
-        let own = if group.delimiter() == Delimiter::Brace { of_block() } else { None };
-        own.or_else(|| statement_at(&group.stream(), line, ends))
-    })
+        collect(&group.stream(), is_it, found);
+    }
 }
