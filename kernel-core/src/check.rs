@@ -5,7 +5,7 @@
 
 use crate::{
     diag::{Code, Diagnostic, Problems},
-    elaborate::{self, Built, Request},
+    elaborate::{self, Built, Names, Request},
     ir::flow::Unsettled,
     loc::Loc,
 };
@@ -41,7 +41,7 @@ pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built>
     if built.written.certain {
         check(&mut built, before, problems);
     }
-    if built.written.left_out && problems.reports() == before {
+    if built.written.names == Names::SomeLeftOut && problems.reports() == before {
         problems.push(
             Diagnostic::new(
                 Code::Bug,

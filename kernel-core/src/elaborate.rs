@@ -44,7 +44,7 @@ pub(crate) use signatures::is_builtin;
 pub use signatures::names;
 pub use targets::target_named;
 pub(crate) use targets::{nearest_target, target_names};
-pub(crate) use written::Written;
+pub(crate) use written::{Names, Written};
 
 /// One choice of generic parameters: names and what they stand for.
 #[derive(Clone, Debug, Default)]
@@ -149,7 +149,6 @@ pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option
         cluster: [1; 3],
         tainted: false,
         matched: BTreeMap::new(),
-        pending: !request.unit.devices.pending.is_empty(),
         awaits: !request.unit.devices.pending.is_empty()
             || !request.unit.devices.nowhere.is_empty(),
         only_looking: 0,
@@ -218,8 +217,6 @@ pub(crate) struct Builder<'p> {
     matched: BTreeMap<Loc, Val>,
     /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
     awaits: bool,
-    /// Whether device items are still to come.
-    pending: bool,
     /// How many parts enclose the current point that are evaluated for their problems alone.
     only_looking: u32,
     /// How many expressions never gave the value that they were asked for.

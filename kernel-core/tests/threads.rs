@@ -90,8 +90,12 @@ fn a_clock_gives_the_time_of_each_phase() {
     let function = syn::parse_str(source).expect("the source is Rust");
     let attr = quote::quote!(target = sm_80, warps = 1, grid = 1);
     let output = compile_function(attr, &function, &Surroundings::default(), options);
-    let times: Vec<_> = output.dumps.iter().filter(|(name, _)| name.ends_with(".times")).collect();
-    let variants = output.dumps.iter().filter(|(name, _)| name.ends_with(".ptx")).count();
+    let stage = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    let of = |wanted: &str| {
+        let all = output.dumps.iter().filter(|(name, _)| stage(name).as_deref() == Some(wanted));
+        all.collect::<Vec<_>>()
+    };
+    let (times, variants) = (of("times"), of("ptx").len());
     assert_eq!(times.len(), variants);
     for (name, text) in times {
         let lines = text.lines().map(|line| line.split_once(' ').expect("a name and a number"));

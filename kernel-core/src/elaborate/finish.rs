@@ -8,7 +8,7 @@ use crate::{
         Builder,
         language::targets::oldest_with,
         tiles::{arith, bits},
-        written::Written,
+        written::{Names, Written},
     },
     ir::{
         BarrierOp, Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind,
@@ -95,7 +95,9 @@ impl Builder<'_> {
         };
         self.written.certain = self.scopes.doubt.allows_reports();
         self.written.awaits = self.awaits;
-        self.written.left_out = !self.pending && self.scopes.doubt.is_met();
+        if !self.scopes.pending && self.scopes.doubt.is_met() {
+            self.written.names = Names::SomeLeftOut;
+        }
         self.written.tainted = self.tainted;
         self.written.holders = self.scopes.take_holders();
         name_memory(&mut kernel, &self.written);

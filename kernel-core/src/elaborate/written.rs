@@ -19,6 +19,15 @@ pub(crate) struct Use {
     pub(crate) call: Option<(Loc, String)>,
 }
 
+/// Whether all names that were met are of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Names {
+    #[default]
+    AllKnown,
+    /// Nothing defines one: what it stands for is left out.
+    SomeLeftOut,
+}
+
 /// How the source writes a kernel's values.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
@@ -36,8 +45,8 @@ pub(crate) struct Written {
     pub(crate) tainted: bool,
     /// Its first `stamp!`, which may have been left out.
     pub(crate) stamp: Option<Loc>,
-    /// Whether a name was met that nothing defines: what it stands for is left out.
-    pub(crate) left_out: bool,
+    /// Names that nothing defines.
+    pub(crate) names: Names,
     /// Whether what is found wrong is certain, whatever is still to come.
     pub(crate) certain: bool,
 }

@@ -370,7 +370,7 @@ impl Builder<'_> {
                 self.problems.rewind(problems);
                 self.scopes.spoiled = spoiled;
                 self.emitted = emitted;
-                if !self.pending {
+                if !self.scopes.pending {
                     // What was reported is reported again.
                     self.scopes.doubt = doubt;
                 }

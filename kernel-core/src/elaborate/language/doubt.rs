@@ -102,7 +102,7 @@ impl Builder<'_> {
     /// Whether a name that nothing defines is told with what surrounds it: not if that is in doubt and nothing is refused so far, or nothing
     /// would be.
     pub(crate) fn tells_all(&self) -> bool {
-        self.pending || self.problems.reports() > 0 || self.scopes.doubt.allows_reports()
+        self.scopes.pending || self.problems.reports() > 0 || self.scopes.doubt.allows_reports()
     }
 
     /// A statement begins.

@@ -114,6 +114,8 @@ pub(crate) struct Scopes {
     pub(crate) doubt: Doubt,
     /// What only the host can use, by name: [`Devices::nowhere`].
     pub(crate) host: BTreeMap<String, &'static str>,
+    /// Whether device items are still to come.
+    pub(crate) pending: bool,
     /// Variables to which something was assigned that they cannot hold: what they are after it is not known.
     pub(crate) spoiled: BTreeSet<VarId>,
 }
@@ -325,6 +327,7 @@ impl Scopes {
             }
             self.host.extend(what.map(|what| (name.clone(), what)));
         }
+        self.pending = !devices.pending.is_empty();
         for path in &devices.pending {
             self.bind(root, path, Binding::Awaited);
         }

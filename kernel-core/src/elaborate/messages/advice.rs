@@ -104,9 +104,6 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "sizeof" | "size_of" => {
             ("a window of shared memory says how many bytes it has", "s.bytes()")
         }
-        "Ring" => {
-            ("the prelude has no `Ring`: the file imports it by `use kiln::Ring;`", "kiln::Ring")
-        }
         "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
         "relu" => ("", "maximum(x, 0.0)"),
         "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
@@ -348,8 +345,9 @@ pub(crate) fn of_range(name: &str) -> Option<Advice> {
 /// For a method, or a field, of a scalar or a tile.
 pub(crate) fn of_method(name: &str) -> Option<Advice> {
     Some(match name {
-        "to" | "astype" | "as_type" | "type" | "dtype" => ("", ".cast::<f32>()"),
-        "to_f32" | "to_float" | "as_f32" => ("", ".cast::<f32>()"),
+        "to" | "astype" | "as_type" | "type" | "dtype" | "to_f32" | "to_float" | "as_f32" => {
+            ("", ".cast::<f32>()")
+        }
         "to_f64" | "to_double" | "as_f64" => ("", ".cast::<f64>()"),
         "to_f16" | "to_half" | "half" => ("", ".cast::<f16>()"),
         "to_bf16" | "bfloat16" => ("", ".cast::<bf16>()"),

@@ -149,7 +149,7 @@ pub(super) fn later_arrival(
     if before + 1 != index {
         return None;
     }
-    let [first, second] = [access, arrival].map(|expr| expr.line());
+    let [first, second] = [access, arrival].map(Expr::line);
     Some(format!(
         "{}\n{}",
         lines.instead(&format!("{};", first?), arrival.loc),

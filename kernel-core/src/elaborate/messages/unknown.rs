@@ -41,6 +41,11 @@ pub(crate) fn nothing_called<'a>(
             _ => diagnostic,
         };
     }
+    if name == "Ring" {
+        return diagnostic
+            .why("the prelude has no `Ring`: the file imports it by `use kiln::Ring;`")
+            .help("kiln::Ring");
+    }
     if let Some(advice) = super::advice::of_name(name) {
         let advised = diagnostic.advised(advice.0, advice.1);
         // What takes the place of the index of a thread depends on what it was for.
