@@ -588,6 +588,7 @@ pub use layout::{
 pub use named::{NamedBarrier, named_barrier};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
 pub use product::{Matrix, dot, dot_scaled, dot_sparse, dot_sparse_tf32, dot_tf32};
+#[doc(hidden)]
 pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 #[doc(hidden)]
 pub use said::in_phase;

@@ -258,6 +258,7 @@ fn sums(#[block(64, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 2>) {
 fn partitions_have_phases_of_their_own() {
     let run = |stream: &Stream| {
         if !stream.device().runs(Target::Sm90a) {
+            eprintln!("skipped: no sm_90a");
             return Ok(());
         }
         let x = stream.full([192, 128], 1.0f32)?;
@@ -269,8 +270,7 @@ fn partitions_have_phases_of_their_own() {
     let test = "partitions_have_phases_of_their_own";
     let Some(left) = profiled(test, "", run) else { return };
     let Some(text) = left.files.get("sums.0.profile.json") else {
-        let device = std::env::var("KILN_DEVICE").unwrap_or_default();
-        assert!(device.starts_with("cuda") || device == "gpu", "no profile: {}", left.errors);
+        assert!(left.errors.contains("skipped: no sm_90a"), "no profile: {}", left.errors);
         return;
     };
     let thrice = |two: [&'static str; 2]| two.into_iter().cycle().take(6);

@@ -394,9 +394,9 @@ impl Reason {
             Reason::Related => {
                 "it depends on how the arguments and extents that bound loops go together".to_owned()
             }
-            Reason::Few => "a hazard in loops of few iterations".to_owned(),
-            Reason::Often(least) => {
-                format!("a hazard in loops of {} or more", counted(least as usize, "iteration"))
+            Reason::Few => "a hazard if loops have few iterations, and none if they have more".to_owned(),
+            Reason::Often(many) => {
+                format!("a hazard in a launch whose loops have {}, and none in one with fewer", counted(many as usize, "iteration"))
             }
             Reason::Empty => "a hazard if an extent or a bound is 0".to_owned(),
             Reason::Elements => {

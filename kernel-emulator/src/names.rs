@@ -30,7 +30,7 @@ pub struct NamedMemory {
     pub bytes: u32,
     /// Of what has an index: the bytes of each.
     pub each_bytes: Option<u32>,
-    /// Of mbarriers: how many warps arrive for one arrival in the source. None of what is not an mbarrier.
+    /// Of mbarriers: how many warps arrive for one arrival in the source. `None` unless it is an mbarrier.
     pub warps_an_arrival: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ pub struct NamedWarps {
 impl NamedMemory {
     /// What is at so many bytes from its start: `tile`, or `tile[2]`, and the byte within it.
     fn at(&self, byte: u32) -> (String, u32) {
-        match self.each_bytes {
+        match self.each_bytes.filter(|each| *each > 0) {
             Some(each) => (format!("{}[{}]", self.name, byte / each), byte % each),
             None => (self.name.clone(), byte),
         }
@@ -65,7 +65,10 @@ impl Names {
 
     /// The partition that a warp runs.
     pub(crate) fn partition(&self, warp: u32) -> Option<&NamedWarps> {
-        self.partitions.iter().find(|part| (part.first..part.first + part.warps).contains(&warp))
+        let runs = |part: &&NamedWarps| {
+            warp.checked_sub(part.first).is_some_and(|within| within < part.warps)
+        };
+        self.partitions.iter().find(runs)
     }
 
     /// How many warps arrive for one arrival in the source at the mbarrier at a byte of a block's shared memory.

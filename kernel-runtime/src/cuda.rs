@@ -163,7 +163,8 @@ impl Gpu {
             name: name_of(device).map_err(failed)?,
             driver,
             properties,
-            kilohertz: attribute(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+            // Only profiles ask for it.
+            kilohertz: attribute(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).unwrap_or(0),
             memory_pools: attribute(A::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0,
             context: OnceLock::new(),
             making: Mutex::new(()),

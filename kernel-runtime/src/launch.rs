@@ -230,7 +230,8 @@ impl Launch<'_> {
     ///
     /// A kernel with `println!` or `assert!` has run when this returns, on a GPU too: what it prints is on the standard output
     /// then. That is so in builds with `debug_assertions`; in others such a kernel has neither, unless its attribute has
-    /// `debug = always`. So has a kernel with `stamp!` if the variable `KILN_PROFILE` asks for profiles.
+    /// `debug = always`. A launch that is profiled (`KILN_PROFILE`, of a kernel with `stamp!`) has run when this returns, too: kernels that wait
+    /// for one another on several streams would wait without end.
     ///
     /// # Errors
     /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it: [`Error::Argument`], [`Error::InstanceArgument`],
@@ -238,7 +239,7 @@ impl Launch<'_> {
     /// [`Error::OverlappingElements`], [`Error::Aliased`], [`Error::TensorMap`], [`Error::TensorMapRefused`]. About the grid:
     /// [`Error::GridMissing`], [`Error::GridExpression`], [`Error::GridOutOfRange`], [`Error::GridNotOfClusters`], [`Error::TooManyBlocks`]. About the code:
     /// [`Error::SharedMemory`], [`Error::BlockTooLarge`], [`Error::ClusterTooLarge`], [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
-    /// [`Error::Driver`], and `Error::Fault` on the emulator; [`Error::Assertion`].
+    /// [`Error::Driver`], and `Error::Fault` on the emulator; [`Error::Assertion`]. From the environment: [`Error::TraceVariable`].
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let image = profile::chosen(self.image(stream.device())?, stream)?;
         self.check(image, stream.device())?;

@@ -31,8 +31,10 @@ const MOST_BLOCKS: u32 = 4096;
 /// Launches of an instance that a process profiles: the first ones, with cold caches, and some after them. A benchmark has thousands.
 const MOST_LAUNCHES: u32 = 8;
 
-/// How many launches of each kernel this process has profiled, and how many of each instance.
-static COUNTS: Mutex<BTreeMap<(&'static str, &'static str), u32>> = Mutex::new(BTreeMap::new());
+/// How many profiles of each kernel this process has written.
+static WRITTEN: Mutex<BTreeMap<&'static str, u32>> = Mutex::new(BTreeMap::new());
+/// How many launches of each instance it was to profile, by the address of the image: kernels of two modules may have one name.
+static CHOSEN: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 
 /// What the environment asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,9 +88,13 @@ pub(crate) fn chosen(image: &'static Image, stream: &Stream) -> Result<&'static 
     if environment()?.is_none() || stream.recording().is_some() || stream.queue().is_recorded()? {
         return Ok(image);
     }
-    let counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = counts.get(&(image.kernel, image.instance)).copied().unwrap_or_default();
-    Ok(if before < MOST_LAUNCHES { stamped } else { image })
+    let mut chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = chosen.entry(std::ptr::from_ref(image).addr()).or_default();
+    if *count == MOST_LAUNCHES {
+        return Ok(image);
+    }
+    *count += 1;
+    Ok(stamped)
 }
 
 /// The memory of one launch for its stamps.
@@ -165,10 +171,17 @@ impl Profile {
         let lanes = records::read(&words, &self.room);
         if lanes.is_empty() {
             let Room { first, blocks, .. } = self.room;
-            tell(&format!(
-                "kiln: no profile of {}: none of the {blocks} recorded blocks from block {first} on came by a stamp; see {BLOCKS}",
-                image.kernel
-            ));
+            let kernel = image.kernel;
+            let all: u64 = self.extents.map(u64::from).iter().product();
+            tell(&if blocks == 0 {
+                format!(
+                    "kiln: no profile of {kernel}: {BLOCKS} begins with block {first}, and the grid has {all} blocks"
+                )
+            } else {
+                format!(
+                    "kiln: no profile of {kernel}: none of its {blocks} recorded blocks, from block {first} on, reached a stamp; see {BLOCKS}"
+                )
+            });
             return Ok(());
         }
         let device = stream.device();
@@ -187,11 +200,10 @@ impl Profile {
 
 fn save(folder: &Path, image: &'static Image, text: &str) {
     let number = {
-        let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_kernel = counts.iter().filter(|((kernel, _), _)| *kernel == image.kernel);
-        let number: u32 = of_kernel.map(|(_, count)| count).sum();
-        *counts.entry((image.kernel, image.instance)).or_default() += 1;
-        number
+        let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = written.entry(image.kernel).or_default();
+        *count += 1;
+        *count - 1
     };
     let file = file(folder, image.kernel, number);
     if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(&file, text)) {

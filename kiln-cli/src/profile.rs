@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::time::SystemTime;
 
 use crate::trace::{Told, events::Events, page};
 
@@ -27,7 +28,7 @@ pub struct Command {
     /// Write one page with the timeline, which needs no network; of several profiles, that of the last one in the list.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// The folder for the profiles of what cargo runs.
+    /// The folder for the profiles of what cargo runs; profiles that are there are removed before.
     #[arg(long, value_name = "DIR", default_value = "target/kiln-profile")]
     pub out: PathBuf,
     /// What cargo is to do, such as `run --release`.
@@ -42,7 +43,13 @@ impl Command {
     /// A text for the user: what of a file is wrong, or why there is none.
     pub fn run(&self) -> Result<Told, String> {
         let (files, passed) = match &self.path {
-            Some(path) if path.is_dir() => (last_of_each(files_of(path)?), true),
+            Some(path) if path.is_dir() => {
+                let files = files_of(path)?;
+                if files.is_empty() {
+                    return Err(format!("{}: no file ends in {ENDING}", path.display()));
+                }
+                (last_of_each(files), true)
+            }
             Some(path) => (vec![path.clone()], true),
             None => self.cargo()?,
         };
@@ -106,14 +113,16 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Of each kernel the file with the highest number.
+/// Of each kernel the newest file; of several that were written at one time the one with the highest number. Earlier processes may have left
+/// files with higher numbers.
 fn last_of_each(files: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut last: BTreeMap<String, (u32, PathBuf)> = BTreeMap::new();
+    let mut last: BTreeMap<String, ((Option<SystemTime>, u32), PathBuf)> = BTreeMap::new();
     for file in files {
         let name = file.to_string_lossy().into_owned();
         let name = name.strip_suffix(ENDING).unwrap_or(&name);
         let (kernel, number) = name.rsplit_once('.').unwrap_or((name, ""));
-        let number = number.parse().unwrap_or(0);
+        let written = fs::metadata(&file).and_then(|about| about.modified()).ok();
+        let number = (written, number.parse().unwrap_or(0));
         let known = last.entry(kernel.to_owned()).or_insert((number, file.clone()));
         if number >= known.0 {
             *known = (number, file);

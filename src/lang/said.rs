@@ -23,7 +23,7 @@ impl<T> fmt::Pointer for Ptr<T> {
     }
 }
 
-/// From here on each warp that comes by is in the phase of this name, until its next stamp: `stamp!("product")`.
+/// From here on each warp that reaches it is in the phase of this name, until its next stamp: `stamp!("product")`.
 ///
 /// The name is a string literal. A stamp computes nothing, waits for nothing and orders nothing: the kernel has the layouts, the schedule and the
 /// results that it has without. It may stand in loops, branches, partitions of [`warp_specialize`](super::warp_specialize) and device
@@ -38,7 +38,7 @@ impl<T> fmt::Pointer for Ptr<T> {
 ///
 /// # What is recorded
 ///
-/// One record of 16 bytes each time that a warp comes by, by its first lane: `%clock64`, `%globaltimer_lo`, `%smid` and the stamp. Each warp has memory of
+/// One record of 16 bytes each time that a warp reaches it, by its first lane: `%clock64`, `%globaltimer_lo`, `%smid` and the stamp. Each warp has memory of
 /// its own, so no warp waits for another one. A launch has about 8 MiB: of a grid that needs more than that, the first blocks are recorded,
 /// as many as have room for about a thousand stamps of each warp; `KILN_PROFILE_BLOCKS=0-131` names others, 4096 at most. Stamps without
 /// room are counted, and the file says how many there were.

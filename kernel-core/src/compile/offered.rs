@@ -80,8 +80,8 @@ enum Outcome {
 /// A text that was built.
 struct Built {
     problems: Vec<Diagnostic>,
-    /// Some launches of it are known to go wrong, though nothing is reported.
-    hazard: bool,
+    /// How many images have launches that are known to go wrong, though nothing is reported.
+    hazards: usize,
 }
 
 /// Whether a help takes a message away.
@@ -113,6 +113,8 @@ struct Trial<'a> {
     parts: Vec<Part>,
     found: Vec<Diagnostic>,
     builds: Cell<usize>,
+    /// [`Built::hazards`] of the text without a help, once that is known.
+    hazards: Cell<Option<usize>>,
 }
 
 /// Says of each help where it goes, if it does not take the place of what is underlined.
@@ -185,7 +187,8 @@ impl<'a> Trial<'a> {
         let allowed = MOST_STEPS / left.problems.steps().max(1);
         let builds = Cell::new(usize::try_from(allowed).unwrap_or(MOST_BUILDS).min(MOST_BUILDS));
         let found = left.problems.iter().cloned().collect();
-        Some(Trial { unit, only, locations, text, parts, found, builds })
+        let hazards = Cell::new(None);
+        Some(Trial { unit, only, locations, text, parts, found, builds, hazards })
     }
 
     /// What a message is to say of its help.
@@ -320,7 +323,7 @@ impl<'a> Trial<'a> {
         let Some(left) = self.builds.get().checked_sub(1) else { return Fit::No };
         self.builds.set(left);
         let Some(built) = self.built(&candidate.text, diagnostic.code) else { return Fit::No };
-        if built.hazard && is_order(diagnostic.code) {
+        if is_order(diagnostic.code) && self.has_more_hazards(&built, diagnostic.code) {
             return Fit::No;
         }
         let now = built.problems;
@@ -358,6 +361,16 @@ impl<'a> Trial<'a> {
         fit
     }
 
+    /// Whether more images than without a help have launches that are known to go wrong: those of other instances may have had them.
+    fn has_more_hazards(&self, built: &Built, code: Code) -> bool {
+        if built.hazards == 0 {
+            return false;
+        }
+        let before = self.hazards.get().or_else(|| Some(self.built(&self.text, code)?.hazards));
+        self.hazards.set(before);
+        before.is_none_or(|before| built.hazards > before)
+    }
+
     /// What building another text gives.
     fn built(&self, text: &Text, code: Code) -> Option<Built> {
         let source = self.unit.source?;
@@ -384,9 +397,9 @@ impl<'a> Trial<'a> {
             &|_, _| {},
         );
         messages::set(&unit, self.locations, &mut left.problems);
-        let mut images = all.iter().flatten().flat_map(|instance| &instance.images);
-        let hazard = images.any(|image| image.order.is_hazard());
-        Some(Built { problems: left.problems.iter().cloned().collect(), hazard })
+        let images = all.iter().flatten().flat_map(|instance| &instance.images);
+        let hazards = images.filter(|image| image.order.is_hazard()).count();
+        Some(Built { problems: left.problems.iter().cloned().collect(), hazards })
     }
 }
 

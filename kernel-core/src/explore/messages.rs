@@ -704,7 +704,7 @@ fn one_phase_more(at: Loc, (name, made): (&str, Option<Loc>), state: Stuck) -> D
         )
         .place_if(state.arrived, "the last phase ends with this arrival")
         .place_if(made, "the barrier is made here")
-        .why("each wait takes one phase: the loop that waits and the loop that arrives have as many iterations (PTX ISA, \"mbarrier.try_wait\")")
+        .why("each wait takes one phase, so there have to be as many phases as waits (PTX ISA, \"mbarrier.try_wait\")")
 }
 
 /// A wait for another phase than the next one.

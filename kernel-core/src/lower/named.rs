@@ -24,7 +24,7 @@ pub struct NamedMemory {
     pub bytes: u32,
     /// Of what has an index: the bytes of each.
     pub each_bytes: Option<u32>,
-    /// Of mbarriers: how many warps arrive for one arrival in the source. None of what is not an mbarrier.
+    /// Of mbarriers: how many warps arrive for one arrival in the source. `None` unless it is an mbarrier.
     pub warps_an_arrival: Option<u32>,
 }
 

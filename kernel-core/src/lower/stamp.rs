@@ -37,7 +37,7 @@ pub(crate) struct Stamping {
     room: Val,
     /// The multiprocessor, in the high half.
     multiprocessor: Val,
-    /// How many stamps it has come by.
+    /// How many stamps it has reached.
     count: Reg,
 }
 

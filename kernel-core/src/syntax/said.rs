@@ -137,7 +137,7 @@ impl Reader<'_> {
         self.problems.push(
             Code::Unsupported
                 .at(at, headline)
-                .why("all warps that come by are in one phase, whose name is known when the kernel is compiled")
+                .why("all warps that reach it are in one phase, whose name is known when the kernel is compiled")
                 .help("stamp!(\"product\")")
                 .exemplified(),
         );

@@ -62,16 +62,22 @@ impl Clock {
             let places = records.map(|record| (record.multiprocessor, (first, 0.0))).collect();
             return Clock { rate: 1.0, source: Source::Instructions, step: 1.0, places };
         }
-        let all = pairs(records);
+        let most = match device {
+            Rate::AtMost(rate) if rate > 0.0 => Some(rate),
+            Rate::AtMost(_) | Rate::Instructions => None,
+        };
+        let all = pairs(records, most);
         let step = step(&all);
         let measured = rate(&all).filter(|_| {
             let length = |one: &Pairs| Some(one.all.last()?.1 - one.all.first()?.1);
             let longest = all.iter().filter_map(length).fold(0.0, f64::max);
             step > 0.0 && longest >= LEAST_STEPS * step
         });
+        // A clock that is faster than the device has come from a timer that was misread.
+        let measured = measured.filter(|rate| most.is_none_or(|most| *rate <= 1.1 * most));
         let (rate, source) = match (measured, device) {
             (Some(rate), _) => (rate, Source::Timer),
-            (None, Rate::AtMost(rate)) => (rate, Source::Device),
+            (None, Rate::AtMost(_)) => (most.unwrap_or(1.0), Source::Device),
             (None, Rate::Instructions) => (1.0, Source::Instructions),
         };
         let place = |one: &Pairs| {
@@ -102,9 +108,9 @@ fn cycles(count: u64) -> f64 {
     count as f64
 }
 
-/// The pairs of each multiprocessor, in the order of its clock. The timer's half wraps every four seconds: what is near in time is taken to be
-/// near in the timer.
-fn pairs<'r>(records: impl Iterator<Item = &'r Record>) -> Vec<Pairs> {
+/// The pairs of each multiprocessor, in the order of its clock. The timer's half wraps every 4.3 seconds: how often it has between two records
+/// is what the cycles between them say, at the highest rate of the device. That is right for some ten seconds, as the rate may be lower.
+fn pairs<'r>(records: impl Iterator<Item = &'r Record>, most: Option<f64>) -> Vec<Pairs> {
     let mut all: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
     let mut origin = None;
     for record in records {
@@ -116,10 +122,15 @@ fn pairs<'r>(records: impl Iterator<Item = &'r Record>) -> Vec<Pairs> {
         all.sort_unstable();
         let &(base, mut before) = all.first()?;
         let later = |timer: u32, than: u32| i64::from(timer.wrapping_sub(than).cast_signed());
-        let mut timer = later(before, origin);
-        let pair = |(clock, low)| {
-            timer += later(low, before);
-            before = low;
+        let (mut timer, mut last) = (later(before, origin), base);
+        let pair = |(clock, low): (u64, u32)| {
+            let near = later(low, before);
+            #[expect(clippy::cast_precision_loss, reason = "a half of the timer is less than 2^32")]
+            let missed = most.map_or(0.0, |most| cycles(clock - last) / most - near as f64);
+            #[expect(clippy::cast_possible_truncation, reason = "a launch has few wraps")]
+            let wraps = (missed / 4_294_967_296.0).round().max(0.0) as i64;
+            timer += near + (wraps << 32);
+            (before, last) = (low, clock);
             #[expect(clippy::cast_precision_loss, reason = "a launch has fewer than 2^53 ns")]
             let timer = timer as f64;
             (cycles(clock - base), timer)
@@ -191,6 +202,17 @@ mod tests {
             assert!((second - 200.0).abs() < tolerance, "{step}: {second}");
             let last = clock.time(&lanes[0].records[999]);
             assert!((last - 333.0 * 999.0 - 5.0).abs() < 400.0, "{last}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_as_long_as_their_cycles_say() {
+        // Half of the timer wraps after 4.29 seconds.
+        for gap in [3_000_000_000, 5_000_000_000, 12_000_000_000_u64] {
+            let lanes = lanes(32, gap, 4);
+            let clock = Clock::of(&lanes, Rate::AtMost(1.98));
+            assert_eq!(clock.source, Source::Timer);
+            assert!((clock.rate - 1.7).abs() < 0.002, "{gap}: {}", clock.rate);
         }
     }
 

@@ -61,7 +61,7 @@ impl Room {
     }
 }
 
-/// A stamp that a warp came by.
+/// A stamp that a warp reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     /// The number of the stamp.
@@ -73,7 +73,7 @@ pub(super) struct Record {
     pub(super) multiprocessor: u32,
 }
 
-/// What a warp came by.
+/// What a warp reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lane {
     /// The number of the block in its grid.
@@ -85,7 +85,7 @@ pub(super) struct Lane {
     pub(super) lost: u32,
 }
 
-/// The warps that came by stamps.
+/// The warps that reached stamps.
 pub(super) fn read(words: &[u32], room: &Room) -> Vec<Lane> {
     let warps = (0..room.blocks).flat_map(|block| (0..room.warps).map(move |warp| (block, warp)));
     let lanes = warps.zip(words.chunks_exact(room.words_of_warp())).map(|((block, warp), own)| {
@@ -134,7 +134,7 @@ mod tests {
     fn a_warp_has_the_records_up_to_the_first_that_is_empty() {
         let room = Room { first: 5, blocks: 1, warps: 2, records: 2, of: 9 };
         let mut words = vec![0; room.words()];
-        // The second warp: its head says that it came by three stamps.
+        // The second warp: its head says that it reached three stamps.
         words[12] = 3;
         words[16..20].copy_from_slice(&[7, 1, 99, 3 << 16 | 1]);
         words[20..24].copy_from_slice(&[9, 1, 100, 3 << 16 | 2]);

@@ -70,7 +70,7 @@ pub fn table(events: &Events) -> String {
     let mut text = launch(events);
     let phases = phases(events);
     if phases.is_empty() {
-        text.push_str("  no warp came by two stamps\n");
+        text.push_str("  no warp reached two stamps\n");
         return text;
     }
     let all: f64 = phases.iter().map(Phase::total).sum::<f64>().max(1.0);

@@ -35,8 +35,8 @@ fn told(comment: &str) -> Option<(Put, usize)> {
 }
 
 impl Trial<'_> {
-    /// Whether a help with lines that say where they go leaves its message there, or makes another one of the same things; `false` as
-    /// well if it cannot be tried. What else is refused then may have been hidden by this message, but an arrival that ends a deadlock
+    /// Whether a help with lines that say where they go leaves its message there, makes another one of the same things, or is no Rust there.
+    /// `false` as well if it is not known what it replaces, or nothing may be built any more. What else is refused then may have been hidden by this message, but an arrival that ends a deadlock
     /// has to be in the right place.
     pub(super) fn fails(&self, diagnostic: &Diagnostic, help: &str) -> bool {
         let Some(text) = self.with_lines(diagnostic, help) else { return false };
@@ -59,7 +59,8 @@ impl Trial<'_> {
         };
         let new = built.problems.iter().filter(|one| like(&self.found, one) == 0);
         let worse = new.into_iter().any(of_help);
-        worse || super::is_order(diagnostic.code) && built.hazard
+        let order = super::is_order(diagnostic.code);
+        worse || order && self.has_more_hazards(&built, diagnostic.code)
     }
 
     /// The text with all lines of a help in it.

@@ -99,8 +99,8 @@ impl Doubt {
 }
 
 impl Builder<'_> {
-    /// Whether a name that nothing defines is told with what surrounds it: not if that is in doubt and nothing is refused so far, or nothing
-    /// would be.
+    /// Whether a name that nothing defines is reported with its arguments, as far as these are certain. Otherwise the name alone is reported,
+    /// because the kernel would be accepted without it.
     pub(crate) fn tells_all(&self) -> bool {
         self.scopes.pending || self.problems.reports() > 0 || self.scopes.doubt.allows_reports()
     }

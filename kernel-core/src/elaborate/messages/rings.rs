@@ -161,10 +161,13 @@ pub(super) fn later_arrival(
 fn stays_in(block: &Block) -> Option<String> {
     let mut used = None;
     block.exprs().for_each(|expr| used = used.take().or_else(|| position_in(expr)));
-    let used = used?;
-    let changed = block.exprs().any(|expr| changed_in(expr, &used))
-        || block.stmts.iter().any(|stmt| changes(stmt, &[&used]));
-    (!changed).then_some(used)
+    used.filter(|used| !is_changed(block, used))
+}
+
+/// Whether a block changes a variable, or hands it on whole.
+fn is_changed(block: &Block, name: &str) -> bool {
+    block.exprs().any(|expr| changed_in(expr, name))
+        || block.stmts.iter().any(|stmt| changes(stmt, &[name]))
 }
 
 /// Whether a part of an expression changes a variable, or hands it on whole.
@@ -196,14 +199,18 @@ pub(super) fn stays(unit: &Unit, lines: &Lines<'_>, diagnostic: &mut Diagnostic)
         let Some((number, step)) = looped else { continue };
         let Some(name) = stays_in(step.block) else { continue };
         // The position is declared before the loop.
-        let made = steps[..number].iter().rev().find_map(|outer| {
-            outer.block.stmts.iter().take(outer.index).rev().find_map(|stmt| {
+        let made = steps[..number].iter().enumerate().rev().find_map(|(at, outer)| {
+            let loc = outer.block.stmts.iter().take(outer.index).rev().find_map(|stmt| {
                 let Stmt::Let { pat, init: Some(init), .. } = stmt else { return None };
                 let is_it = matches!(&pat.kind, PatKind::Ident { name: own, .. } if *own == name);
                 is_it
                     .then(|| init.line().filter(|text| text.contains("Ring::")).map(|_| pat.loc))?
-            })
+            })?;
+            Some((at, loc))
         });
+        // A loop around this one may go on to the next buffer.
+        let made =
+            made.filter(|(at, _)| !is_changed(steps[at + 1].block, &name)).map(|(_, loc)| loc);
         let count = step.block.stmts.len() + usize::from(step.block.tail.is_some());
         let end = count.checked_sub(1).and_then(|last| step.place(last));
         let (Some(made), Some(end)) = (made, end) else { continue };
