@@ -255,6 +255,7 @@ fn sums(#[block(64, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 2>) {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "what is left out has to be said")]
 fn partitions_have_phases_of_their_own() {
     let run = |stream: &Stream| {
         if !stream.device().runs(Target::Sm90a) {
