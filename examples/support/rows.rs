@@ -5,7 +5,7 @@ use kiln::prelude::*;
 #[path = "norm.rs"]
 mod norm;
 
-use crate::report::{Table, median_ms, random};
+use super::report::{Table, median_ms, random};
 
 /// A table for [`run`].
 pub fn table() -> Table {

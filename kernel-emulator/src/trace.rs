@@ -45,10 +45,10 @@
 //! | arithmetic in f32 and pairs of halves; integers and logic; special functions | 128, 64, 16 results a cycle | G |
 //! | the same, latency | 4; 4; 18 | J |
 //! | exchange between lanes | 32 results a cycle, latency 23 | G, J |
-//! | shared memory | 128 bytes a cycle, a pass more for each bank conflict; latency 29, of another block 180 | G, H |
+//! | shared memory | 128 bytes in 1.075 cycles, a pass more for each bank conflict; latency 29, of another block 180 | G, M, H |
 //! | first-level cache | a line a cycle, latency 40 | N, H; its rate A |
-//! | second-level cache | 64 bytes a cycle for each multiprocessor, latency 263 | M, H |
-//! | main memory | 2460 bytes a cycle, which all busy multiprocessors share; latency 479 | M, H |
+//! | second-level cache | 64 bytes a cycle for each multiprocessor, latency 287 | M |
+//! | main memory | 2460 bytes a cycle, which all busy multiprocessors share; latency 665 | M |
 //! | TMA and bulk copies | 53 of the engine at least, 170 more than a load | M, H |
 //! | `wgmma`, `tcgen05` in 16 bits | 2048, 4096 (on a B200) multiplications and additions a cycle; 16 until the result is there | W, H |
 //! | `mma.sync` in 16 bits | 1270 multiplications and additions a cycle; latency 33 | W, H |
@@ -65,7 +65,8 @@
 //!   memory, shared memory of other blocks, `mma.sync` and `wgmma`.
 //! * **J**: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (arXiv 1804.06826): dependent arithmetic.
 //! * **M**: measured on an H200 for Kiln: copies of 1 GiB reach 4.3 TB/s, a multiprocessor gets 64 bytes a cycle from the second-level
-//!   cache, and a TMA copy of a single row takes as long as 53 cycles of the engine.
+//!   cache, a TMA copy of a single row takes as long as 53 cycles of the engine, a load that depends on the one before takes 287 cycles over
+//!   8 MB and 665 over 256 MB, and `ldmatrix` with `cp.async` beside `mma.sync` moves 0.93 of 128 bytes a cycle.
 //! * **N**: Nsight Compute's documentation, "Memory Chart" and "L1/TEX Cache": the tag stage of the first-level cache is a unit beside its
 //!   data stage.
 //! * **W**: the architecture papers of A100, H100 and Blackwell: bandwidth, clocks and the rates of tensor cores.
@@ -73,7 +74,9 @@
 //!
 //! PTX is not what runs: ptxas renames registers, so that a move between registers costs nothing here, and makes several
 //! instructions of a division or of arithmetic on 64 bits, which have that many issue slots. How many registers a thread has, and so how
-//! many blocks fit on a multiprocessor, is estimated from the values that are live at once, unless `.maxnreg` or `setmaxnreg` says.
+//! many blocks fit on a multiprocessor, is estimated from the values that are live at once, unless `.maxnreg` or `setmaxnreg` says. Where a
+//! thread has too few, so many words of each instruction's operands go to local memory and back; a `wgmma` whose sums are among them ends
+//! first. A block keeps its place until the second-level cache has its stores (Nsight Compute calls that stall "Drain").
 //!
 //! Not modelled: the launch itself, some 3 us; latencies that grow under load; the instruction cache; conflicts in the register file; a
 //! clock that falls under load; and what blocks on different multiprocessors take from each other in the second-level cache. So

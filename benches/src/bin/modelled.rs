@@ -104,6 +104,14 @@ fn by_wgmma<const BM: i32, const W: i32, const BN: i32, const STAGES: i32>(
     c.tile([row, column], [BM, BN]).store(acc.cast::<f16>());
 }
 
+/// Blocks that do nothing: what starting and ending them costs.
+#[kernel(target = sm_80, warps = W, grid = blocks, instances(W = [1, 2, 4, 8, 16, 32]))]
+fn idle<const W: i32>(blocks: i32, out: TensorMut<i32, 1>) {
+    if blocks == 0 {
+        out.tile([0], [1]).store(full::<i32>([1], 1));
+    }
+}
+
 /// Runs each instance of each kernel, in the same order each time. `each` is told the kernel and the instance, and starts the launch
 /// that it is given as often as it likes.
 fn all(
@@ -147,30 +155,51 @@ fn all(
     Ok(())
 }
 
+/// Blocks of [`idle`]: on every multiprocessor of an H200 a thousand.
+const IDLE: i32 = 132_000;
+
+/// Times [`idle`], and writes what a block of it costs.
+fn starts(stream: &Stream) -> Result<()> {
+    println!("\n| warps of a block | us | ns a block of the grid |\n|---|---|---|");
+    let mut out = stream.zeros::<i32, 1>([1])?;
+    for one in idle::instances() {
+        let us = median(stream, &mut || {
+            one.with(idle::Args { blocks: IDLE, out: &mut out }).launch(stream)
+        })?;
+        println!("| {} | {us:.2} | {:.3} |", one.W, 1e3 * us / f64::from(IDLE));
+    }
+    Ok(())
+}
+
 /// Kernel, instance and microseconds.
 type Times = Vec<(String, String, f64)>;
 
-/// On the GPU: the median of bursts after pauses.
-fn measured(stream: &Stream) -> Result<Times> {
+/// The median of bursts after pauses, in microseconds.
+fn median(stream: &Stream, launch: &mut dyn FnMut() -> kiln::Result<()>) -> Result<f64> {
     const BURST: u32 = 8;
     const ROUNDS: usize = 9;
+    let mut each = Vec::new();
+    launch()?;
+    for _ in 0..ROUNDS {
+        stream.synchronize()?;
+        std::thread::sleep(Duration::from_millis(5));
+        launch()?;
+        let start = stream.record()?;
+        for _ in 0..BURST {
+            launch()?;
+        }
+        let end = stream.record()?;
+        each.push(f64::from(start.elapsed_ms(&end)?) * 1e3 / f64::from(BURST));
+    }
+    each.sort_by(f64::total_cmp);
+    Ok(each[ROUNDS / 2])
+}
+
+/// On the GPU.
+fn measured(stream: &Stream) -> Result<Times> {
     let mut times = Times::new();
     all(stream, |kernel, instance, launch| {
-        let mut each = Vec::new();
-        launch()?;
-        for _ in 0..ROUNDS {
-            stream.synchronize()?;
-            std::thread::sleep(Duration::from_millis(5));
-            launch()?;
-            let start = stream.record()?;
-            for _ in 0..BURST {
-                launch()?;
-            }
-            let end = stream.record()?;
-            each.push(f64::from(start.elapsed_ms(&end)?) * 1e3 / f64::from(BURST));
-        }
-        each.sort_by(f64::total_cmp);
-        times.push((kernel.to_owned(), instance, each[ROUNDS / 2]));
+        times.push((kernel.to_owned(), instance, median(stream, launch)?));
         Ok(())
     })?;
     Ok(times)
@@ -232,7 +261,8 @@ fn main() -> Result<()> {
             return Ok(());
         }
     };
-    let times = measured(&device.stream()?)?;
+    let stream = device.stream()?;
+    let times = measured(&stream)?;
     let folder: PathBuf = first.map_or_else(|| env::temp_dir().join("kiln-modelled"), Into::into);
     fs::create_dir_all(&folder)?;
     let status = Command::new(env::current_exe()?)
@@ -255,5 +285,5 @@ fn main() -> Result<()> {
         let name = kernel.first().map_or("", |((name, _, _), _)| name.as_str());
         println!("| {name} | {} | {:.3} |", us.len(), correlation(&us, &model));
     }
-    Ok(())
+    starts(&stream)
 }

@@ -28,6 +28,8 @@ pub(super) struct Facts {
     pub(super) later: Vec<u32>,
     pub(super) cost: Cost,
     pub(super) action: Action,
+    /// Words of each thread that go to local memory and back, for want of registers.
+    pub(super) spilled: f64,
     pub(super) line: u32,
     /// File, line and column.
     pub(super) source: (u32, u32, u32),
@@ -107,7 +109,7 @@ pub(super) fn facts(
             if is_asynchronous(inst) { (Vec::new(), results) } else { (results, Vec::new()) };
         let (line, source) = (origin.line, origin.source);
         let (cost, action) = (cost(&inst.op, device), action(&inst.op));
-        Facts { name, uses, results, later, cost, action, line, source }
+        Facts { name, uses, results, later, cost, action, spilled: 0.0, line, source }
     });
     (facts.collect(), words)
 }

@@ -53,8 +53,8 @@ pub struct Model {
 pub(super) fn first_level(traced: &Traced<'_>) -> u32 {
     let device = device(traced);
     let shared = traced.entry.static_shared_bytes + traced.config.dynamic_shared_bytes;
-    let (facts, words) = facts(traced.module, &traced.entry.name, traced.code, &device);
-    let registers = registers_of(traced, &facts, &words);
+    let (mut facts, words) = facts(traced.module, &traced.entry.name, traced.code, &device);
+    let registers = registers_of(traced, &mut facts, &words);
     let blocks = u32::try_from(resident(traced, &device, registers)).expect("at most 32");
     // The system keeps 1 KiB for each block; some lines are there always.
     (device.first_bytes / blocks).saturating_sub(shared + 1024).max(1024)
@@ -78,8 +78,8 @@ struct Context<'a> {
 /// The timeline of a launch that ran.
 pub(crate) fn timeline(traced: &Traced<'_>, tracer: Tracer, outcome: &Outcome) -> Timeline {
     let device = device(traced);
-    let (facts, registers) = facts(traced.module, &traced.entry.name, traced.code, &device);
-    let threads = registers_of(traced, &facts, &registers);
+    let (mut facts, registers) = facts(traced.module, &traced.entry.name, traced.code, &device);
+    let threads = registers_of(traced, &mut facts, &registers);
     let resident = resident(traced, &device, threads);
     let context = Context {
         traced,
@@ -123,8 +123,9 @@ fn cluster_blocks(config: &LaunchConfig) -> u32 {
     config.cluster.iter().product::<u32>().max(1)
 }
 
-/// Registers of a thread: those of the launch where `setmaxnreg` counts, else an estimate, and `.maxnreg` at most.
-fn registers_of(traced: &Traced<'_>, facts: &[Facts], words: &[u32]) -> u32 {
+/// Registers of a thread: those of the launch where `setmaxnreg` counts, else an estimate, and `.maxnreg` at most. Writes down what is
+/// spilled, unless `setmaxnreg` gives each partition its own number.
+fn registers_of(traced: &Traced<'_>, facts: &mut [Facts], words: &[u32]) -> u32 {
     let Traced { module, entry, code, .. } = *traced;
     let function = module.functions.iter().find(|f| f.name == entry.name && f.body.is_some());
     let directives = function.into_iter().flat_map(|function| &function.directives);
@@ -141,11 +142,15 @@ fn registers_of(traced: &Traced<'_>, facts: &[Facts], words: &[u32]) -> u32 {
         | Directive::NoReturn
         | Directive::Other(_) => None,
     });
-    let threads = traced.config.block.iter().product();
-    let estimate = code
-        .registers
-        .unwrap_or_else(|| pressure::squeezed(pressure::registers(code, facts, words), threads));
-    most.fold(estimate, u32::min)
+    let most = most.fold(u32::MAX, u32::min);
+    if let Some(registers) = code.registers {
+        return registers.min(most);
+    }
+    let pressure = pressure::pressure(code, facts, words, most);
+    for (pc, facts) in facts.iter_mut().enumerate() {
+        facts.spilled = pressure.spilled(pc, facts, words);
+    }
+    pressure::squeezed(pressure.registers, traced.config.block.iter().product())
 }
 
 /// Blocks that a multiprocessor holds at once.

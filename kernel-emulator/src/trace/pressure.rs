@@ -5,7 +5,7 @@
 
 use kernel_ptx::Target;
 
-use super::facts::Facts;
+use super::facts::{Action, Facts};
 use crate::code::{Code, Inst, Op, Place};
 
 /// Registers that a thread takes beside live values.
@@ -32,12 +32,59 @@ pub(super) fn squeezed(estimate: u32, threads: u32) -> u32 {
 /// A set of registers.
 type Set = Vec<u64>;
 
-/// The estimate; `words` are the 32-bit registers of each value, none of predicates.
-pub(super) fn registers(code: &Code, facts: &[Facts], words: &[u32]) -> u32 {
+/// What the values of an entry need.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pressure {
+    /// Registers of a thread.
+    pub(super) registers: u32,
+    /// The parts of the values live at each instruction that no register is left for, if a thread has at most the number that was asked for.
+    without: Vec<f64>,
+}
+
+impl Pressure {
+    /// 32-bit words that an instruction moves between registers and local memory, if values without a register are found among its
+    /// operands as often as among all.
+    pub(super) fn spilled(&self, pc: usize, facts: &Facts, words: &[u32]) -> f64 {
+        let moved: u32 =
+            facts.reads().chain(facts.results.iter().copied()).map(|r| words[r as usize]).sum();
+        self.without[pc] * f64::from(moved)
+    }
+}
+
+/// The estimate for threads of at most `most` registers; `words` are the 32-bit registers of each value, none of predicates.
+pub(super) fn pressure(code: &Code, facts: &[Facts], words: &[u32], most: u32) -> Pressure {
     let counts = counted(code, facts, words);
-    let size = words.len().div_ceil(64);
+    let mut sums = vec![false; words.len()];
+    for facts in facts.iter().filter(|facts| facts.action == Action::Wgmma) {
+        facts.later.iter().for_each(|register| sums[*register as usize] = true);
+    }
+    let most = most.min(MOST);
+    let mut needed = 0;
+    let mut without = Vec::new();
+    for live in live(code, facts, words.len()) {
+        let (mut fixed, mut other) = (0, 0);
+        for (index, bits) in live.iter().enumerate() {
+            let mut rest = *bits;
+            while rest != 0 {
+                let register = 64 * index + rest.trailing_zeros() as usize;
+                let to = if sums[register] { &mut fixed } else { &mut other };
+                *to += counts[register];
+                rest &= rest - 1;
+            }
+        }
+        needed = needed.max(fixed + other + BESIDE);
+        // What a `wgmma` writes cannot be computed again, as other values can.
+        let least = f64::from(fixed) + f64::from(other + BESIDE) / SAVED;
+        let over = (least - f64::from(most)).max(0.0);
+        without.push(over / f64::from((fixed + other).max(1)));
+    }
+    Pressure { registers: needed.min(most), without }
+}
+
+/// The values that are live before each instruction, and behind the last, of `registers` in all.
+fn live(code: &Code, facts: &[Facts], registers: usize) -> Vec<Set> {
+    let size = registers.div_ceil(64);
     let mut before: Vec<Set> = vec![vec![0; size]; facts.len() + 1];
-    let mut most = 0;
     let mut changed = true;
     while changed {
         changed = false;
@@ -59,18 +106,7 @@ pub(super) fn registers(code: &Code, facts: &[Facts], words: &[u32]) -> u32 {
             }
         }
     }
-    for live in &before {
-        let mut count = 0;
-        for (index, bits) in live.iter().enumerate() {
-            let mut rest = *bits;
-            while rest != 0 {
-                count += counts[64 * index + rest.trailing_zeros() as usize];
-                rest &= rest - 1;
-            }
-        }
-        most = most.max(count);
-    }
-    (most + BESIDE).min(MOST)
+    before
 }
 
 /// The 32-bit registers that each value counts for: none where it is a parameter, which stays in the constant bank.

@@ -86,6 +86,8 @@ struct WarpState {
     tensor_memory: f64,
     tensor: f64,
     batch: Option<Batch>,
+    /// When its stores are done: until then it occupies its place.
+    stored: f64,
 }
 
 /// A wait that is not over.
@@ -314,6 +316,9 @@ impl<'a> Model<'a> {
             return;
         }
         let mut done = self.unit(issue, scheduler) + cost.latency;
+        if facts.spilled > 0.0 {
+            self.spill(issue, done);
+        }
         let recorder = self.recorder;
         let mut parked = false;
         let mut landed = None;
@@ -396,11 +401,23 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Values go to local memory and come back, through the first-level cache. The sums of a `wgmma` in flight are in registers, so it ends
+    /// before they go.
+    fn spill(&mut self, issue: Issue<'_>, done: f64) {
+        let multiprocessor = &mut self.multiprocessors[issue.block];
+        let words = issue.facts.spilled;
+        multiprocessor.shared = multiprocessor.shared.max(issue.at) + words * cost::SHARED_PASS;
+        multiprocessor.usage.shared += words;
+        let state = &mut self.instances[issue.instance].warps[issue.warp];
+        let from = if issue.facts.action == Action::Wgmma { done } else { state.ready };
+        state.ready = from.max(multiprocessor.shared) + words + self.setting.device.first;
+    }
+
     /// Shared memory is accessed so many times: when the result is there. What a `cp.async` writes comes `from` later on, and takes its
     /// turn with what is issued now, so that nothing waits for what is not there.
     fn shared(&mut self, issue: Issue<'_>, from: f64, (passes, remote): (u32, bool)) -> f64 {
         let multiprocessor = &mut self.multiprocessors[issue.block];
-        let passes = f64::from(passes);
+        let passes = f64::from(passes) * cost::SHARED_PASS;
         let start = multiprocessor.shared.max(issue.at);
         multiprocessor.shared = start + passes;
         multiprocessor.usage.shared += passes;
@@ -445,9 +462,17 @@ impl<'a> Model<'a> {
         let served = served.max(multiprocessor.cache).max(multiprocessor.main);
         // Who waits for several sectors waits for the slowest one: one that comes from main memory, if any does.
         multiprocessor.missed += bytes * share;
-        let latency = if multiprocessor.missed >= SECTOR { device.main } else { device.second };
+        let from_main = multiprocessor.missed >= SECTOR;
         multiprocessor.missed %= SECTOR;
-        let done = served + latency;
+        if matches!(issue.facts.cost.kind, Kind::GlobalStore) {
+            // The second-level cache takes it.
+            let done = served + device.second;
+            multiprocessor.flushed = multiprocessor.flushed.max(done);
+            let state = &mut self.instances[issue.instance].warps[issue.warp];
+            state.stored = state.stored.max(done);
+            return done;
+        }
+        let done = served + if from_main { device.main } else { device.second };
         multiprocessor.flushed = multiprocessor.flushed.max(done);
         done
     }
@@ -621,8 +646,8 @@ impl<'a> Model<'a> {
     }
 
     fn warp_ends(&mut self, instance: usize, warp: usize) {
-        let at = self.instances[instance].warps[warp].ready;
         let state = &mut self.instances[instance];
+        let at = state.warps[warp].ready.max(state.warps[warp].stored);
         state.end = state.end.max(at);
         state.left -= 1;
         if state.left > 0 {
