@@ -252,6 +252,7 @@ function drawFaults() {
 }
 
 function drawMarks() {
+  const written = [];
   for (const [row, at, words] of trace.marks) {
     if (at < view.from || at > view.to) continue;
     const px = x(at), top = y(tops[row]);
@@ -266,9 +267,13 @@ function drawMarks() {
     pen.font = "600 11px system-ui, sans-serif";
     const said = words.includes(": the other access") ? "the other access" : words.split(":")[0].replace(/^[A-Z]\d+ /, "");
     const size = pen.measureText(said).width + 10, left = px - 8 - size < label ? px + 8 : px - 8 - size;
-    pen.fillRect(left, top + 1, size, ROW - 4);
+    // Below words that are there already.
+    let line = top;
+    while (written.some(([from, to, at]) => at === line && from < left + size && to > left)) line += ROW;
+    written.push([left, left + size, line]);
+    pen.fillRect(left, line + 1, size, ROW - 4);
     pen.fillStyle = colours.back;
-    pen.fillText(said, left + 5, top + ROW / 2 + 3);
+    pen.fillText(said, left + 5, line + ROW / 2 + 3);
   }
 }
 
