@@ -2,13 +2,17 @@
 //!
 //! A process is a block, a thread is a row of a lane. Spans are complete events, arrows are flow events, marks are instant events.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::{End, Span, Timeline};
+use super::{Arrow, End, Span, Timeline};
 use crate::fault::SourceLine;
 
 /// Rows of a lane that have thread numbers of their own at most.
 const ROWS: usize = 1000;
+
+/// The least difference of two times in the file.
+const STEP: f64 = 0.001;
 
 struct Events {
     text: String,
@@ -31,9 +35,12 @@ pub(super) fn write(timeline: &Timeline) -> String {
         events.add(&complete(timeline, span));
     }
     for (id, arrow) in timeline.arrows.iter().enumerate() {
-        for (phase, more, end) in [("s", "", arrow.from), ("f", ",\"bp\":\"e\"", arrow.to)] {
+        let [from, to] = moments(timeline, arrow);
+        for (phase, more, end, at) in
+            [("s", "", arrow.from, from), ("f", ",\"bp\":\"e\"", arrow.to, to)]
+        {
             let (process, thread) = thread(timeline, end);
-            let at = number(end.2);
+            let at = number(at);
             events.add(&format!(
                 "{{\"ph\":\"{phase}\"{more},\"name\":\"completes\",\"cat\":\"completes\",\"id\":{id},\"pid\":{process},\
                  \"tid\":{thread},\"ts\":{at}}}"
@@ -54,13 +61,23 @@ pub(super) fn write(timeline: &Timeline) -> String {
     text
 }
 
+/// When an arrow starts and ends. Perfetto binds an end to the span of the row that began last, so what belongs to the end of a span
+/// comes just before it: the next span may begin at the same time.
+fn moments(timeline: &Timeline, arrow: &Arrow) -> [f64; 2] {
+    let from = rounded(arrow.from.2);
+    // A warp arrives as its instruction begins; copies and products complete a phase as they end.
+    let is_warp = timeline.lanes[arrow.from.0].name.starts_with("warp ");
+    let from = if is_warp { from } else { (from - STEP).max(0.0) };
+    [from, (rounded(arrow.to.2) - STEP).max(from)]
+}
+
 /// The names of processes and threads.
 fn names(timeline: &Timeline, events: &mut Events) {
-    let mut before = None;
+    let mut named = BTreeSet::new();
     for (index, lane) in timeline.lanes.iter().enumerate() {
         let (process, _) = thread(timeline, (index, 0, 0.0));
-        if before != Some(lane.block_number) {
-            before = Some(lane.block_number);
+        // The lanes of the blocks of a cluster alternate.
+        if named.insert(lane.block_number) {
             let [x, y, z] = lane.block;
             let name = quoted(&format!("block ({x}, {y}, {z})"));
             events.add(&format!(

@@ -6,14 +6,14 @@ const KINDS = {
   "global load": "--load", "global store": "--store", "shared memory": "--shared",
   "local memory": "--local", "tensor memory": "--tmem", "copy": "--copy",
   "synchronisation": "--sync", "wait": "--wait", "stall": "--stall", "stuck": "--stuck",
-  "phase": "--phase",
+  "phase": "--phase", "not run further": "--rest",
 };
 // Kinds on whose colours dark letters are read.
-const PALE = new Set(["wait", "phase", "arithmetic", "control"]);
+const PALE = new Set(["wait", "phase", "arithmetic", "control", "not run further"]);
 // The times of a profile are nanoseconds, and its kinds are the phases that the kernel names.
 const profile = !!trace.about && trace.about["made by"] === "kiln profile", UNIT = profile ? "ns" : "cycles";
 if (profile) {
-  const colours = Object.values(KINDS).filter((name) => name !== "--stuck" && name !== "--stall");
+  const colours = Object.values(KINDS).filter((name) => !["--stuck", "--stall", "--rest"].includes(name));
   for (const kind of Object.keys(KINDS)) delete KINDS[kind];
   PALE.clear();
   [...new Set(trace.spans.map((span) => trace.texts[span[3]]))].forEach((kind, index) => {
@@ -21,19 +21,23 @@ if (profile) {
     if (["--wait", "--phase", "--arithmetic", "--control"].includes(KINDS[kind])) PALE.add(kind);
   });
 }
-const ROW = 22, HEAD = 24, BLOCK = 20, MOST_ARROWS = 400;
+const ROW = trace.rows.length > 12 ? 18 : 22, HEAD = 24, BLOCK = 20, MOST_ARROWS = 400;
 const [ROWI, START, LENGTH, KIND, NAME, MORE] = [0, 1, 2, 3, 4, 5];
 const element = (id) => document.getElementById(id);
 const canvas = element("canvas"), frame = element("timeline"), pen = canvas.getContext("2d");
-const end = Math.max(trace.end, 1);
-let view = { from: 0, to: end * 1.02 }, width = 0, visible = 0, label = 0;
+const end = Math.max(trace.end, 1), fault = (trace.about && trace.about.fault) || "";
+// What never ends is drawn on past the end, with room for its words.
+const reach = end * (!profile && trace.spans.some((span) => trace.texts[span[KIND]] === "stuck") ? 1.25 : 1.02);
+let view = { from: 0, to: reach }, width = 0, visible = 0, label = 0;
 let hovered = null, chosen = null, chosenRow = 0, search = "", focused = null;
 let colours = {};
 
 // Spans by row, in order of time; where each row is drawn.
+const stopped = markRest();
 const byRow = trace.rows.map(() => []);
 for (const span of trace.spans) byRow[span[ROWI]].push(span);
 for (const spans of byRow) spans.sort((a, b) => a[START] - b[START]);
+const waits = addWaits();
 const tops = [], heads = [];
 let height = HEAD;
 {
@@ -46,10 +50,47 @@ let height = HEAD;
   height += 10;
 }
 
+// A fault other than a wait without end stops the warps that have no part in it where they are: nothing keeps them there.
+function markRest() {
+  if (profile || !fault || /^(deadlock|livelock|barrier divergence)/.test(fault)) return false;
+  const kind = trace.texts.push("not run further") - 1;
+  for (const span of trace.spans) {
+    const words = trace.texts[span[NAME]];
+    if (trace.texts[span[KIND]] === "stuck" && !fault.startsWith(words)) span[KIND] = span[NAME] = kind;
+  }
+  return true;
+}
+
+// The barriers on which warps wait without end: each gets a span that says what it lacks. From which warp to which barrier, and since when.
+function addWaits() {
+  const found = [], known = new Map(), words = (span, at) => trace.texts[span[at]];
+  const names = (name, inside) => {
+    const at = inside.indexOf(name);
+    return at >= 0 && !/[0-9a-z]/i.test(inside[at + name.length] || "");
+  };
+  for (const span of trace.spans.filter((span) => !profile && words(span, KIND) === "stuck")) {
+    const name = words(span, NAME), process = trace.rows[span[ROWI]][0];
+    if (!name.startsWith("waits for phase")) continue;
+    const row = trace.rows.findIndex(([block, lane]) => block === process && !lane.startsWith("warp ")
+      && names(lane.replace(/^mbarrier /, "").replace(/`/g, ""), name));
+    if (row < 0) continue;
+    if (!known.has(row)) {
+      const since = byRow[row].reduce((last, other) => Math.max(last, other[START] + other[LENGTH]), 0);
+      known.set(row, since);
+      trace.texts.push(name.replace(/^waits for (phase parity \d).*?: /, "$1: "));
+      const lacks = [row, since, end - since, span[KIND], trace.texts.length - 1, span[MORE]];
+      byRow[row].push(lacks);
+    }
+    found.push([span[ROWI], Math.max(span[START], known.get(row)), row]);
+  }
+  return found;
+}
+
 const text = (number) => trace.texts[number];
+const isStuck = (span) => !profile && text(span[KIND]) === "stuck";
 const cycles = (n) => n.toLocaleString("en", { maximumFractionDigits: 1 });
 const percent = (part) => (100 * part).toFixed(part < 0.095 ? 1 : 0) + "%";
-const finish = (span) => span[START] + span[LENGTH];
+const finish = (span) => isStuck(span) ? Infinity : span[START] + span[LENGTH];
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
@@ -63,7 +104,9 @@ function resize() {
   const scale = window.devicePixelRatio || 1;
   width = frame.clientWidth;
   visible = frame.clientHeight;
-  label = Math.min(170, Math.max(96, width * 0.2));
+  pen.font = "12px system-ui, sans-serif";
+  const widest = trace.rows.reduce((most, [, name]) => Math.max(most, pen.measureText(name).width), 60);
+  label = Math.min(Math.ceil(widest) + 16, Math.max(Math.min(156, width * 0.4), width * 0.2));
   element("tall").style.height = Math.max(0, height - visible) + "px";
   canvas.style.width = width + "px";
   canvas.style.height = visible + "px";
@@ -125,7 +168,7 @@ function drawSpan(span, left, right, top) {
     pen.beginPath();
     pen.rect(left, top, wide - 3, ROW);
     pen.clip();
-    pen.fillText(text(span[NAME]), left + 4, top + 13);
+    pen.fillText(text(span[NAME]), left + 4, top + ROW / 2 + 2);
     pen.restore();
   }
   pen.globalAlpha = 1;
@@ -154,8 +197,13 @@ function drawRow(index) {
 }
 
 const inside = (at, span) => at >= span[START] - 1e-3 && at <= finish(span) + 1e-3;
-const touches = (arrow, span) => span && ((arrow[2] === span[ROWI] && inside(arrow[3], span))
-  || (arrow[0] === span[ROWI] && inside(arrow[1], span)));
+// An arrow leaves a warp's instruction from its start on, and a copy or product at its end; it comes to a wait at the end of that.
+const NEAR = 5e-4;
+const leaves = (arrow, span) => arrow[0] === span[ROWI] && (trace.rows[arrow[0]][1].startsWith("warp ")
+  ? arrow[1] >= span[START] - NEAR && arrow[1] < finish(span) - NEAR
+  : arrow[1] > span[START] + NEAR && arrow[1] <= finish(span) + NEAR);
+const comes = (arrow, span) => arrow[2] === span[ROWI] && arrow[3] > span[START] + NEAR && arrow[3] <= finish(span) + NEAR;
+const touches = (arrow, span) => span && (leaves(arrow, span) || comes(arrow, span));
 
 function drawArrows() {
   const near = (arrow) => touches(arrow, hovered) || touches(arrow, chosen);
@@ -182,8 +230,30 @@ function drawArrows() {
   }
 }
 
+// From what waits without end to the barrier that it waits on, and from one of two accesses that race to the other.
+function drawFaults() {
+  pen.strokeStyle = colours.fault;
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 3]);
+  const line = (from, a, to, b) => {
+    const shift = Math.max(14, Math.abs(x(b) - x(a)) / 3), up = from === to ? ROW : 0;
+    pen.beginPath();
+    pen.moveTo(x(a), y(tops[from]) + ROW / 2);
+    pen.bezierCurveTo(x(a) - shift * Math.sign(a - b || 1), y(tops[from]) + ROW / 2 + up,
+      x(b) + shift * Math.sign(a - b || -1), y(tops[to]) + ROW / 2 + up, x(b), y(tops[to]) + ROW / 2);
+    pen.stroke();
+  };
+  for (const [row, at, barrier] of waits) line(row, at, barrier, at);
+  for (const [row, at, words] of profile ? [] : trace.marks) {
+    const other = trace.marks.find((mark) => mark[2].startsWith(words.split(":")[0] + ": the other access"));
+    if (other && other[2] !== words) line(other[0], other[1], row, at);
+  }
+  pen.setLineDash([]);
+}
+
 function drawMarks() {
-  for (const [row, at] of trace.marks) {
+  const written = [];
+  for (const [row, at, words] of trace.marks) {
     if (at < view.from || at > view.to) continue;
     const px = x(at), top = y(tops[row]);
     pen.fillStyle = profile ? colours.faint : colours.fault;
@@ -193,6 +263,17 @@ function drawMarks() {
     pen.lineTo(px + 6, top - 2);
     pen.lineTo(px, top + 8);
     pen.fill();
+    if (profile) continue;
+    pen.font = "600 11px system-ui, sans-serif";
+    const said = words.includes(": the other access") ? "the other access" : words.split(":")[0].replace(/^[A-Z]\d+ /, "");
+    const size = pen.measureText(said).width + 10, left = px - 8 - size < label ? px + 8 : px - 8 - size;
+    // Below words that are there already.
+    let line = top;
+    while (written.some(([from, to, at]) => at === line && from < left + size && to > left)) line += ROW;
+    written.push([left, left + size, line]);
+    pen.fillRect(left, line + 1, size, ROW - 4);
+    pen.fillStyle = colours.back;
+    pen.fillText(said, left + 5, line + ROW / 2 + 3);
   }
 }
 
@@ -215,7 +296,7 @@ function drawLabels() {
     pen.beginPath();
     pen.rect(0, top, label - 6, ROW);
     pen.clip();
-    pen.fillText(name, 8, top + 15);
+    pen.fillText(name, 8, top + ROW / 2 + 4);
     pen.restore();
   });
 }
@@ -231,6 +312,7 @@ function draw() {
   ticks((at) => pen.fillRect(x(at), HEAD - 4, 1, visible));
   tops.forEach((place, index) => { if (y(place) > -ROW && y(place) < visible) drawRow(index); });
   drawArrows();
+  drawFaults();
   drawMarks();
   pen.restore();
   drawLabels();
@@ -238,14 +320,14 @@ function draw() {
 }
 
 function show(from, size) {
-  size = Math.min(end * 1.2, Math.max(2, size));
+  size = Math.min(reach * 1.2, Math.max(2, size));
   from = Math.max(-end * 0.02, Math.min(from, end * 1.02 - size * 0.5));
   view = { from, to: from + size };
   draw();
 }
 const zoom = (factor, at) => show(at - (at - view.from) * factor, (view.to - view.from) * factor);
 const move = (by) => show(view.from + by, view.to - view.from);
-const fit = () => show(0, end * 1.02);
+const fit = () => show(0, reach);
 
 function spanAt(px, py) {
   const place = py + frame.scrollTop;
@@ -261,17 +343,17 @@ function spanAt(px, py) {
 function about(span) {
   const [process, row] = trace.rows[span[ROWI]];
   const marks = trace.marks.filter((mark) => mark[0] === span[ROWI] && inside(mark[1], span)).map((mark) => mark[2]);
-  const ends = (arrow, at) => {
-    const found = byRow[arrow[at]].find((other) => other !== span && inside(arrow[at + 1], other));
+  const ends = (arrow, at, holds) => {
+    const found = byRow[arrow[at]].find((other) => holds(arrow, other));
     return trace.rows[arrow[at]].join(", ") + (found ? `: ${text(found[NAME])}` : "");
   };
-  const arrows = trace.arrows.filter((arrow) => touches(arrow, span));
-  const by = arrows.filter((arrow) => arrow[2] === span[ROWI] && inside(arrow[3], span)).map((arrow) => `ended by ${ends(arrow, 0)}`);
-  const on = arrows.filter((arrow) => arrow[0] === span[ROWI] && inside(arrow[1], span)).map((arrow) => `ends a wait of ${ends(arrow, 2)}`);
+  const by = trace.arrows.filter((arrow) => comes(arrow, span)).map((arrow) => `ended by ${ends(arrow, 0, leaves)}`);
+  const on = trace.arrows.filter((arrow) => leaves(arrow, span)).map((arrow) => `ends a wait of ${ends(arrow, 2, comes)}`);
+  const when = isStuck(span) ? `from ${cycles(span[START])} on`
+    : `${cycles(span[LENGTH])} ${UNIT}, from ${cycles(span[START])} to ${cycles(finish(span))}`;
   return {
     name: text(span[NAME]),
-    facts: `${process}, ${row}: ${text(span[KIND])}, ${cycles(span[LENGTH])} ${UNIT}, `
-      + `from ${cycles(span[START])} to ${cycles(finish(span))}`,
+    facts: `${process}, ${row}: ${text(span[KIND])}, ${when}`,
     more: [text(span[MORE]), ...by.slice(0, 3), ...on.slice(0, 3), ...marks].filter(Boolean).join("\n"),
   };
 }
@@ -422,6 +504,27 @@ function make(tag, parent, words, swatch) {
   return made;
 }
 
+// Leads from a fault to its place in the timeline, or says how to have the place traced.
+function tellWhere() {
+  const [gx, gy] = (trace.about.grid || "1x1x1").split("x").map(Number);
+  const blocks = [...fault.matchAll(/block \((\d+), (\d+), (\d+)\)/g)];
+  const absent = blocks.some(([name]) => !heads.some(([process]) => process === name));
+  const numbers = new Set(blocks.map(([, bx, by, bz]) => Number(bx) + gx * (Number(by) + gy * Number(bz))));
+  const where = trace.marks.length > 0 && make("button", element("fault"), "Show where");
+  if (where) {
+    where.type = "button";
+    where.addEventListener("click", () => {
+      const [row, at] = trace.marks.find((mark) => !mark[2].includes(": the other access")) || trace.marks[0];
+      const size = Math.min(reach, 300);
+      show(at - size * 0.6, size);
+      choose(byRow[row].find((span) => span[START] >= at - 1e-3) || null);
+    });
+  }
+  if (!absent) return;
+  const list = [...numbers].sort((a, b) => a - b).join(",");
+  make("div", element("fault"), `Not all of this is in the timeline: KILN_TRACE_BLOCKS=${list} traces its blocks.`);
+}
+
 function head() {
   const { kinds, busy, bound, hot } = trace.summary, launch = trace.about || {}, model = launch.model;
   const facts = [`${profile ? "profiled" : "traced"}: ${cycles(end)} ${UNIT}`];
@@ -437,8 +540,10 @@ function head() {
   element("bound").textContent = bound || "";
   const early = profile ? `${launch.lost} stamps found no room: the timelines of their warps end early.`
     : "A traced block did more than is recorded: the timeline ends early.";
-  element("fault").textContent = [launch.fault, trace.cut && early].filter(Boolean).join("\n");
-  for (const [kind, part] of kinds.filter(([kind]) => KINDS[kind])) {
+  element("fault").textContent = [fault, trace.cut && early].filter(Boolean).join("\n");
+  if (fault) tellWhere();
+  const spent = ([kind]) => !(stopped && kind === "stuck");
+  for (const [kind, part] of kinds.filter(([kind]) => KINDS[kind]).filter(spent)) {
     const piece = make("div", element("kinds"), "", kind);
     piece.style.width = 100 * part + "%";
     piece.title = `${kind} ${percent(part)}`;
@@ -452,7 +557,8 @@ function head() {
   }
   const parts = new Map(kinds), used = new Set(trace.spans.map((span) => text(span[KIND])));
   for (const kind of Object.keys(KINDS).filter((kind) => used.has(kind))) {
-    const entry = make("button", element("legend"), parts.has(kind) ? `${kind} ${percent(parts.get(kind))}` : kind, kind);
+    const shown = parts.has(kind) && kind !== "stuck" ? `${kind} ${percent(parts.get(kind))}` : kind;
+    const entry = make("button", element("legend"), shown, kind);
     entry.type = "button";
     entry.setAttribute("aria-pressed", "false");
     entry.addEventListener("click", () => {
@@ -463,12 +569,13 @@ function head() {
     });
   }
   if (parts.has("gaps")) make("span", element("legend"), `gaps ${percent(parts.get("gaps"))}: waits of a few cycles`);
-  for (const [name, kind, place, , part] of hot) {
+  for (const [name, kind, place, , part] of hot.filter(([, kind]) => spent([kind]))) {
     const step = make("tr", element("steps"), "");
     step.tabIndex = 0;
-    make("td", step, percent(part), kind);
+    make("td", step, kind === "stuck" ? "stuck" : percent(part), kind);
     make("td", step, name);
-    make("td", step, place);
+    // A path is broken where a folder ends.
+    make("td", step, place.replaceAll("/", "/\u200b"));
     const go = () => {
       const bare = place.replace(/^PTX /, "ptx: ");
       const isStep = (span) => text(span[KIND]) === kind && text(span[MORE]).includes(bare)
@@ -478,6 +585,7 @@ function head() {
     step.addEventListener("click", go);
     step.addEventListener("keydown", (event) => { if (event.key === "Enter") go(); });
   }
+  element("arrows").parentElement.hidden = trace.arrows.length === 0;
   element("hot").hidden = hot.length === 0;
   element("hot").open = window.innerWidth > 700;
 }
@@ -488,3 +596,5 @@ tell(null);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", start);
 new ResizeObserver(resize).observe(frame);
 start();
+// A fault far below is in sight at first.
+if (fault && trace.marks.length > 0) frame.scrollTop = Math.max(0, tops[trace.marks[0][0]] + 3 * ROW - visible);

@@ -21,6 +21,8 @@
       const cell = row.cells[column];
       return cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
     };
+    const first = table.tBodies[0].rows[0];
+    heads.forEach((head, column) => head.classList.toggle("n", !!first && first.cells[column].classList.contains("n")));
     heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
       const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
       heads.forEach((other) => other.removeAttribute("aria-sort"));
