@@ -119,8 +119,14 @@ fn with(text: &str, at: Range<usize>, new: &str, help: &str) -> Mended {
 /// The program with a help where the message says that it goes; of names that are wrong in several places, in each of these.
 fn pasted(text: &str, problem: &Problem, help: &str) -> Vec<Mended> {
     if let Some((at, side)) = problem.goes.clone() {
-        // The second place is behind the first.
         let changed = problem.also.clone().map(|(at, new)| with(text, at, &new, &new).0);
+        // The second place may be in front of the first, which moves then.
+        let is_before = problem.also.as_ref().is_some_and(|(also, _)| also.end <= at.start);
+        let shift = |place: usize| match &changed {
+            Some(changed) if is_before => place + changed.len() - text.len(),
+            Some(_) | None => place,
+        };
+        let at = shift(at.start)..shift(at.end);
         let text = changed.as_deref().unwrap_or(text);
         let put = match side {
             Side::Before => with(text, at.start..at.start, &format!("{help}\n"), help),

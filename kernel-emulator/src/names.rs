@@ -104,6 +104,21 @@ impl Names {
         self.place(byte_of(address, dynamic_offset)?).map(|(text, _)| text)
     }
 
+    /// A text of a timeline, with names for the mbarriers in it.
+    pub(crate) fn barriers_named(&self, text: &str, dynamic_offset: u32) -> String {
+        const BARRIER: &str = "mbarrier 0x";
+        let Some((before, digits)) = text.split_once(BARRIER) else { return text.to_owned() };
+        let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+        let address = u64::from_str_radix(&digits[..end], 16).ok();
+        let place = address.and_then(|address| self.place(byte_of(address, dynamic_offset)?));
+        match place {
+            Some((_, Some(barrier))) => {
+                format!("{before}{}{}", barrier.trim_matches('`'), &digits[end..])
+            }
+            Some(_) | None => text.to_owned(),
+        }
+    }
+
     /// A text of a report with names for the addresses of shared memory in it.
     pub(crate) fn named(&self, text: &str, dynamic_offset: u32) -> String {
         const ADDRESS: &str = "shared address 0x";
@@ -184,5 +199,17 @@ mod tests {
             assert_eq!(names().named(text, 0), required);
         }
         assert_eq!(names().named("at shared address 0x810", 1024), "at byte 16 of `tile`");
+    }
+
+    #[test]
+    fn lanes_of_a_timeline_have_the_names_of_their_barriers() {
+        for (text, required) in [
+            ("mbarrier 0xa08", "full[1]"),
+            ("waits for phase 2 of mbarrier 0xa20", "waits for phase 2 of done"),
+            ("mbarrier 0x410", "mbarrier 0x410"),
+            ("warp 3", "warp 3"),
+        ] {
+            assert_eq!(names().barriers_named(text, 0), required);
+        }
     }
 }

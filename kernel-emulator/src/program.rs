@@ -502,6 +502,7 @@ impl Program {
             entry: &self.entries[index],
             config,
             device: trace.device.as_deref().or(options.target.as_deref()),
+            names: self.names.as_deref(),
         };
         if let Err(detail) = check(traced.entry, config, params, options) {
             return (Err(Box::new(refuse(entry, detail))), None);

@@ -91,6 +91,7 @@ use crate::code::Code;
 use crate::fault::Fault;
 use crate::fault::SourceLine;
 use crate::machine::Launch;
+use crate::names::Names;
 use crate::program::{EntryInfo, LaunchConfig, Report};
 
 mod cost;
@@ -345,6 +346,16 @@ pub(crate) struct Traced<'a> {
     pub(crate) entry: &'a EntryInfo,
     pub(crate) config: &'a LaunchConfig,
     pub(crate) device: Option<&'a str>,
+    /// What the source calls what is in shared memory, whose dynamic part begins behind the static bytes.
+    pub(crate) names: Option<&'a Names>,
+}
+
+impl Traced<'_> {
+    /// A text of the timeline with the source's names of mbarriers.
+    fn named(&self, text: String) -> String {
+        let Some(names) = self.names else { return text };
+        names.barriers_named(&text, self.code.static_shared_bytes.next_multiple_of(1024))
+    }
 }
 
 /// The result of a launch that was traced.

@@ -12,6 +12,7 @@ use crate::{
 #[cfg(feature = "cuda")]
 use crate::{comm::Signature, cuda::nccl};
 use std::{
+    cell::Cell,
     fmt,
     sync::{Arc, Mutex, PoisonError},
     thread::{self, ThreadId},
@@ -45,9 +46,21 @@ pub struct Graph {
     uses: Uses,
 }
 
+thread_local! {
+    /// How many kernels this thread has launched on streams that record nothing.
+    static OUTSIDE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts a launch on a stream that records nothing.
+pub(crate) fn launched_outside() {
+    OUTSIDE.set(OUTSIDE.get().wrapping_add(1));
+}
+
 /// The memory that recorded work accesses.
 #[derive(Default)]
 struct Uses {
+    /// Whether anything was recorded, with memory or without.
+    any: bool,
     buffers: Vec<(Arc<Buffer>, Access)>,
     pinned: Vec<(Arc<pinned::Memory>, Access)>,
     /// Memberships of groups whose operations are part of it: NCCL keeps them until the graph is gone.
@@ -117,6 +130,7 @@ impl Recording {
                 instead: "keep the stream of a capture inside of it",
             });
         };
+        uses.any = true;
         note(uses);
         Ok(())
     }
@@ -143,12 +157,12 @@ impl Device {
     /// Records what `work` puts on the stream that it gets, which exists only for the capture; nothing runs.
     ///
     /// Kernels, [`Stream::fill`], [`Stream::copy`], [`Stream::upload_async`] and [`Stream::download_async`] can be
-    /// recorded. Recording a kernel loads it, unless [`Launch::load`](crate::Launch::load) has done so before. Scalars,
+    /// recorded. Work on other streams goes on as always, and is not recorded. Recording a kernel loads it, unless [`Launch::load`](crate::Launch::load) has done so before. Scalars,
     /// addresses and tensor maps keep the values of the recording until [`Graph::update`].
     ///
     /// # Errors
     /// Those of `work`; [`Error::NotInGraph`] for allocations, blocking copies, waits, events, work of another thread,
-    /// and memory that another library only lends; [`Error::Driver`].
+    /// memory that another library only lends, and if `work` has launched kernels on other streams alone; [`Error::Driver`].
     pub fn capture(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<Graph> {
         let (work, uses) = self.record(work)?;
         Ok(Graph { device: self.clone(), work: work.instantiate()?, uses })
@@ -157,12 +171,20 @@ impl Device {
     fn record(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<(Captured, Uses)> {
         let stream = self.stream_with(Some(Recording::new()))?;
         stream.queue().begin_capture()?;
+        let outside = OUTSIDE.get();
         let result = work(&stream);
         let uses = stream.recording().map(Recording::close).unwrap_or_default();
         // The driver's capture is ended in any case; what `work` says comes first.
         let recorded = stream.queue().end_capture();
         result?;
-        Ok((recorded?, uses))
+        let recorded = recorded?;
+        if !uses.any && OUTSIDE.get() != outside {
+            return Err(Error::NotInGraph {
+                operation: "a launch on another stream, which has run,",
+                instead: "launch on the stream that the closure of the capture gets, on which there is nothing",
+            });
+        }
+        Ok((recorded, uses))
     }
 }
 

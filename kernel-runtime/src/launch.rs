@@ -10,6 +10,7 @@ use crate::{
     argument::Value,
     back_end::Order,
     buffer::Access,
+    graph,
     image::list_of,
     profile::{self, Profile},
 };
@@ -248,8 +249,9 @@ impl Launch<'_> {
             return Err(Error::GridExpression { kernel: image.kernel, fault });
         }
         let Some(grid) = check::grid(image, self.grid, self.persistent)? else { return Ok(()) };
-        if let Some(recording) = stream.recording() {
-            recording.require_open()?;
+        match stream.recording() {
+            Some(recording) => recording.require_open()?,
+            None => graph::launched_outside(),
         }
         let mut maps = maps::encoded(image, variant, &self.arguments, stream)?;
         for argument in &self.arguments {

@@ -224,7 +224,7 @@ impl Loop<'_> {
                 refuse(
                     stmt.loc,
                     "a copy of a pipelined loop fills part of an allocation",
-                    "every stage has its own instance of each allocation that the copies fill, so a copy fills all of it",
+                    "every stage has its own instance of each allocation that the copies fill, so a copy fills all of it; rows or pages in any order are one copy, of `tensor.tile_rows(..)`",
                 )
             };
             problem.get_or_insert(found);

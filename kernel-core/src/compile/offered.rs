@@ -6,6 +6,8 @@
 //! * a statement before or after the one that is underlined, the declaration of a variable or of a parameter, and the arguments of
 //!   `#[kernel(..)]`: the message says where.
 //!
+//! Where accesses are not ordered, an operation may stand there that is nearly right (`nearly`): that is underlined and mended.
+//!
 //! What takes the message away nowhere stays as it is. But a help for the order of accesses is left out then, and so is one that names its
 //! lines (`lines`): a kernel with it would build, and be wrong.
 
@@ -25,9 +27,11 @@ mod edit;
 mod elsewhere;
 mod expressions;
 mod lines;
+mod nearly;
 mod source;
 
 use edit::{Put, Range, put, tokens_at};
+use nearly::Nearly;
 use source::Part;
 
 /// How often a unit with problems is built anew at most, if it is small.
@@ -75,6 +79,8 @@ enum Outcome {
     Dropped,
     /// It goes somewhere else.
     Goes(Settled),
+    /// Something that stands there is mended instead.
+    Nearly(Nearly),
 }
 
 /// A text that was built.
@@ -119,7 +125,7 @@ struct Trial<'a> {
 
 /// Says of each help where it goes, if it does not take the place of what is underlined.
 pub(super) fn settle(unit: &Unit, only: Option<Only>, locations: &Locations, left: &mut Left) {
-    if left.problems.iter().all(|one| one.help.is_none()) {
+    if left.problems.iter().all(|one| one.help.is_none() && !is_order(one.code)) {
         return;
     }
     let Some(trial) = Trial::new(unit, only, locations, left) else { return };
@@ -136,6 +142,7 @@ pub(super) fn settle(unit: &Unit, only: Option<Only>, locations: &Locations, lef
                     diagnostic.help = Some(help);
                     diagnostic.goes = goes;
                 }
+                Outcome::Nearly(nearly) => nearly.tell(diagnostic),
             }
         }
         join(list);
@@ -193,8 +200,11 @@ impl<'a> Trial<'a> {
 
     /// What a message is to say of its help.
     fn settle(&self, diagnostic: &Diagnostic) -> Outcome {
-        let Some(help) = diagnostic.help.as_deref() else { return Outcome::Stays };
         let away = self.locations.place_away(diagnostic.primary).is_some();
+        if !away && let Some(nearly) = self.nearly(diagnostic) {
+            return Outcome::Nearly(nearly);
+        }
+        let Some(help) = diagnostic.help.as_deref() else { return Outcome::Stays };
         // A loop around partitions is written anew, as a whole.
         if away || matches!(diagnostic.code, Code::Bug | Code::Specialize) {
             return Outcome::Stays;

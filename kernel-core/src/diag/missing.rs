@@ -71,8 +71,6 @@ pub(crate) enum Lacking {
     Extent { extent: i128, up: i128 },
     /// An arrival at a barrier, or one of a ring, at the end of the block with the wait at [`Missing::after`].
     Arrival { barrier: String },
-    /// The arrival before the access at [`Missing::before`] belongs after it.
-    LaterArrival,
     /// A tile from outside that a partition uses at [`Missing::after`], through shared memory.
     Taken { name: String, dtype: &'static str, shape: Vec<u32> },
     /// The variable that a partition assigns to at [`Missing::after`], through shared memory.

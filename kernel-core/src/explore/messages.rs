@@ -310,8 +310,6 @@ impl Said<'_> {
             Some((Lacking::Text("sync();".to_owned()), first, second, Spot::Between))
         } else if groups {
             Some((Lacking::CopyAsync, first, second, Spot::Before))
-        } else if !same && second.does == Does::Writes && second.on.is_some() {
-            Some((Lacking::LaterArrival, second, first, Spot::After))
         } else if threads {
             let reads_first = first.does == Does::Reads && second.does == Does::Writes;
             let (one, other) = if reads_first { (second, first) } else { (first, second) };
@@ -431,8 +429,10 @@ impl Said<'_> {
         let Blocked { who, at, waiting } = wait;
         if let (Waiting::Phase { barrier, parity, .. }, Some(state)) = (waiting, state) {
             let named = self.barrier(barrier);
-            let name =
-                named.as_ref().map_or("the barrier".to_owned(), |(name, _)| format!("`{name}`"));
+            let of_block = (self.blocks() > 1).then(|| format!(" of block {}", barrier.block));
+            let name = named.as_ref().map_or("the barrier".to_owned(), |(name, _)| {
+                format!("`{name}`{}", of_block.unwrap_or_default())
+            });
             if state.has_begun() {
                 return self.counts(at, (&name, named.map(|(_, at)| at)), barrier, state);
             }
@@ -620,7 +620,8 @@ impl Said<'_> {
         } else {
             diagnostic.compare("bytes", state.expected, state.delivered)
         };
-        let expect = format!("{}.expect({});", name.trim_matches('`'), state.delivered);
+        let spelled = self.barrier(barrier).map_or("barrier".to_owned(), |(name, _)| name);
+        let expect = format!("{spelled}.expect({});", state.delivered);
         let diagnostic = if expects {
             diagnostic
                 .why("`expect` arrives at the barrier, and says how many bytes the phase waits for")

@@ -37,7 +37,7 @@ pub(crate) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &W
 }
 
 /// A text with the kernel's names for the addresses in it.
-fn named(launch: &Launch<'_>, text: String) -> String {
+pub(super) fn named(launch: &Launch<'_>, text: String) -> String {
     match launch.names {
         Some(names) => names.named(&text, launch.dynamic_offset()),
         None => text,

@@ -243,6 +243,9 @@ impl Unit {
             State::Barrier { id, .. } => {
                 let state = &block.barriers[usize::from(id)];
                 let (arrived, required) = (state.arrived, state.required);
+                if required == 0 {
+                    return format!("goes on from barrier {id}, where all threads have been");
+                }
                 format!("waits at barrier {id}, where {arrived} of {required} threads are")
             }
             State::Warpgroup { group, .. } => {

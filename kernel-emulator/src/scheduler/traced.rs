@@ -2,6 +2,7 @@
 
 use super::Unit;
 use super::livelock::Polling;
+use super::locate::named;
 use crate::fault::Fault;
 use crate::machine::{Launch, State};
 
@@ -19,7 +20,7 @@ impl Unit {
                 let own = (id, waiting.warp.index) == (fault.block, fault.warp);
                 let waits = !matches!(waiting.fragment.state, State::Ready | State::Join);
                 if waits {
-                    let why = self.wait(launch, waiting);
+                    let why = named(launch, self.wait(launch, waiting));
                     trace.stops(seat, waiting.pc(), why);
                 } else if own {
                     let why = format!("{}: {}", fault.kind.text(), fault.detail);

@@ -265,7 +265,8 @@ impl Context<'_> {
         for (key, rows) in lanes {
             let (block, block_number) = place(key.block());
             let index = timeline.lanes.len();
-            timeline.lanes.push(Lane { block, block_number, name: key.name(), rows: rows.len() });
+            let name = self.traced.named(key.name());
+            timeline.lanes.push(Lane { block, block_number, name, rows: rows.len() });
             for (row, pieces) in rows.iter().enumerate() {
                 for piece in pieces {
                     let pcs = piece.first.map(|first| (first, piece.last));
@@ -277,7 +278,7 @@ impl Context<'_> {
                         start: piece.start,
                         end: piece.end,
                         kind: piece.kind,
-                        name: piece.name.clone(),
+                        name: self.traced.named(piece.name.clone()),
                         count: piece.count,
                         lines: pcs.map(|(a, b)| (line(a), line(b))),
                         source: sources,
@@ -312,10 +313,8 @@ impl Context<'_> {
         fault: &Fault,
     ) {
         let blocks = record.steps.len() / record.warps.max(1);
-        let Some(block) = (0..blocks).find(|b| self.block(record.cluster, *b).0 == fault.block)
-        else {
-            return;
-        };
+        let here = |id: [u32; 3]| (0..blocks).find(|b| self.block(record.cluster, *b).0 == id);
+        let block = here(fault.block);
         let code = fault.kind.code();
         let text = format!("{code} {}: {}", fault.kind.text(), fault.detail);
         let mut mark = |key: LaneKey, line: u32, text: String| {
@@ -332,10 +331,18 @@ impl Context<'_> {
                 timeline.marks.push(Mark { lane: first + lane, at: piece.start, text });
             }
         };
-        mark(LaneKey::Warp(block, fault.warp as usize), fault.ptx_line, text);
+        if let Some(block) = block {
+            mark(LaneKey::Warp(block, fault.warp as usize), fault.ptx_line, text);
+        }
         if let Some(other) = &fault.other {
             let text = format!("{code} {}: the other access, {}", fault.kind.text(), other.agent);
-            mark(other_lane(block, fault, &other.agent), other.ptx_line, text);
+            let block = match block_in(&other.agent) {
+                Some(id) => here(id),
+                None => block,
+            };
+            if let Some(block) = block {
+                mark(other_lane(block, fault, &other.agent), other.ptx_line, text);
+            }
         }
     }
 
@@ -368,6 +375,14 @@ fn add_stuck(timed: &mut Timed, record: &Recorder) {
         let piece = super::drawing::Piece::new(Kind::Stuck, (since, beyond), (pc, why));
         timed.drawing.step(lane(warp), piece);
     }
+}
+
+/// The block outside of the cluster that words such as `lane 0 of warp 1 of block (64, 0, 0)` name.
+fn block_in(agent: &str) -> Option<[u32; 3]> {
+    let (_, after) = agent.split_once("of block (")?;
+    let (numbers, _) = after.split_once(')')?;
+    let numbers: Vec<u32> = numbers.split(", ").map_while(|number| number.parse().ok()).collect();
+    numbers.try_into().ok()
 }
 
 /// The lane of the other one of two that race, as far as its words say.

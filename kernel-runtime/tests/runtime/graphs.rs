@@ -53,6 +53,35 @@ fn recorded_work_runs_with_each_launch() -> Result<()> {
 }
 
 #[test]
+fn a_launch_on_another_stream_is_not_recorded() -> Result<()> {
+    let device = Device::emulator(Target::Sm80)?;
+    let outer = device.stream()?;
+    let a = outer.upload(&[1.0f32, 2.0, 3.0], [3])?;
+    let mut sum = outer.zeros([3])?;
+    let error = device
+        .capture(|_| {
+            let c = &mut sum;
+            scaled_sum(Args { a: &a, b: &a, c, scale: 1.0, negate: false }).launch(&outer)
+        })
+        .expect_err("nothing is on the stream of the capture");
+    assert!(error.to_string().contains("a launch on another stream, which has run,"), "{error}");
+    assert_eq!(sum.to_vec(&outer)?, [2.0, 4.0, 6.0]);
+
+    // Beside work that is recorded, other streams go on as always.
+    let mut other = outer.zeros([3])?;
+    let graph = device.capture(|stream| {
+        let c = &mut other;
+        scaled_sum(Args { a: &a, b: &a, c, scale: 1.0, negate: false }).launch(&outer)?;
+        let c = &mut sum;
+        scaled_sum(Args { a: &a, b: &a, c, scale: 1.0, negate: false }).launch(stream)
+    })?;
+    outer.fill(&mut sum, 0.0)?;
+    graph.launch(&outer)?;
+    assert_eq!(sum.to_vec(&outer)?, [2.0, 4.0, 6.0]);
+    Ok(())
+}
+
+#[test]
 fn a_graph_holds_the_memory_that_it_uses() -> Result<()> {
     for device in devices::all()? {
         let stream = device.stream()?;

@@ -7,7 +7,7 @@ use kernel_layout::Form;
 use kernel_ptx::Capability;
 
 use crate::{
-    diag::{Code, Lacking, Missing, Spot},
+    diag::{Code, Diagnostic, Lacking, Missing, Spot},
     elaborate::{
         Builder,
         language::{
@@ -552,11 +552,36 @@ impl Builder<'_> {
         if shared.shape.len() <= 2 || !is_ring && is_tile {
             return Some(());
         }
+        if let Some(refused) = self.longer_than_it_is(window, shared, loc) {
+            return self.refuse(refused);
+        }
         self.refuse(
             Code::SharedUse
                 .at(loc, "one buffer of a ring is read or written at a time")
                 .compare("rank", buffers(axes), shared.shape.len())
                 .help(self.applied(window, "[0]")),
+        )
+    }
+
+    /// What is said of an operand with more axes than a matrix has, all but two of extent 1.
+    fn longer_than_it_is(
+        &self,
+        window: Value,
+        shared: &SharedType,
+        loc: Loc,
+    ) -> Option<Diagnostic> {
+        let mut extents: Vec<u32> = shared.shape.iter().copied().filter(|one| *one > 1).collect();
+        if shared.shape.first() != Some(&1) || extents.len() > 2 {
+            return None;
+        }
+        extents.resize(extents.len().max(1), 1);
+        let matrix = format!("{extents:?}");
+        Some(
+            Code::SharedUse
+                .at(loc, "shared memory is read and multiplied as a matrix or a row")
+                .compare("extents", &matrix, format!("{:?}", shared.shape))
+                .why("axes of extent 1 can be left out: a copy drops and adds them, so that a window of extents [1, 16, 1, 128] fills an allocation of [16, 128]")
+                .help(self.applied(window, &format!(".reshape({matrix})"))),
         )
     }
 
@@ -569,6 +594,9 @@ impl Builder<'_> {
     ) -> Option<()> {
         if shared.shape.len() <= 2 {
             return Some(());
+        }
+        if let Some(refused) = self.longer_than_it_is(window, shared, loc) {
+            return self.refuse(refused);
         }
         self.refuse(
             Code::SharedUse

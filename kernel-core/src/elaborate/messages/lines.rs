@@ -338,7 +338,6 @@ pub(super) fn set<'a>(
     let help = match missing.what {
         Lacking::Mask(rank) => masks::set(unit, &lines, (missing.before, rank), diagnostic),
         Lacking::Selections => masks::matched(unit, missing.before, diagnostic),
-        Lacking::LaterArrival => rings::later_arrival(unit, &lines, missing.before, diagnostic),
         Lacking::Arrival { ref barrier } => lines.arrival(&missing, barrier, find),
         Lacking::Taken { ref name, dtype, ref shape } => {
             let taken = find(diagnostic.primary).and_then(|expr| named(expr, name));
@@ -457,7 +456,6 @@ impl Lines<'_> {
             | Lacking::LoopInside
             | Lacking::Extent { .. }
             | Lacking::Arrival { .. }
-            | Lacking::LaterArrival
             | Lacking::Taken { .. }
             | Lacking::Passed { .. } => None,
         }

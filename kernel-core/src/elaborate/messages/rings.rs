@@ -80,7 +80,6 @@ pub(super) fn other_phase<'a>(
         | Lacking::LoopInside
         | Lacking::Extent { .. }
         | Lacking::Arrival { .. }
-        | Lacking::LaterArrival
         | Lacking::Taken { .. }
         | Lacking::Passed { .. }
         | Lacking::Text(_) => return None,
@@ -120,41 +119,6 @@ pub(super) fn changes(stmt: &Stmt, names: &[&str]) -> bool {
     };
     let root = if let ExprKind::Field(of, _) = &to.kind { of } else { to };
     root.name().is_some_and(|name| names.contains(&name))
-}
-
-/// A statement that arrives at a barrier.
-fn is_arrival(stmt: &Stmt) -> bool {
-    let Stmt::Expr(expr) = stmt else { return false };
-    matches!(&expr.kind, ExprKind::Method(_, name, args) if name.name == "arrive" && args.is_empty())
-}
-
-/// The arrival before an access in the same block, and what has them the other way round if they are neighbours.
-pub(super) fn later_arrival(
-    unit: &Unit,
-    lines: &Lines<'_>,
-    access: Loc,
-    diagnostic: &mut Diagnostic,
-) -> Option<String> {
-    let steps = path_to(unit, access);
-    let last = steps.last()?;
-    last.around?;
-    let (block, index) = (last.block, last.index);
-    let before = (0..index).rev().find(|&at| is_arrival(&block.stmts[at]))?;
-    let place = last.place(before)?;
-    diagnostic.secondary.push((place, "the part arrives here, before the access".to_owned()));
-    let (Stmt::Expr(arrival), Stmt::Expr(access)) = (&block.stmts[before], block.stmts.get(index)?)
-    else {
-        return None;
-    };
-    if before + 1 != index {
-        return None;
-    }
-    let [first, second] = [access, arrival].map(Expr::line);
-    Some(format!(
-        "{}\n{}",
-        lines.instead(&format!("{};", first?), arrival.loc),
-        lines.instead(&format!("{};", second?), access.loc)
-    ))
 }
 
 /// The variable of a position in a ring that a block uses, if nothing in the block changes it.

@@ -133,9 +133,19 @@ fn loaded(expr: &Expr) -> Option<&Expr> {
     (name.name == "load" && args.is_empty() && of.name == "tile").then_some(window)
 }
 
-/// The first load in an expression.
+/// Whether a load is of one element: an index, by which copies find their places.
+fn is_index(expr: &Expr) -> bool {
+    let extents = loaded(expr).and_then(|window| {
+        let ExprKind::Method(_, _, args) = &window.kind else { return None };
+        args.get(1)?.text()
+    });
+    let one = |extent: &str| extent.trim() == "1";
+    extents.is_some_and(|text| text.trim_matches(['[', ']']).split(',').all(one))
+}
+
+/// The first load of more than an index in an expression.
 fn first_load(expr: &Expr) -> Option<&Expr> {
-    if loaded(expr).is_some() {
+    if loaded(expr).is_some() && !is_index(expr) {
         return Some(expr);
     }
     let mut found = None;
