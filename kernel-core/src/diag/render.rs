@@ -14,6 +14,7 @@ use crate::loc::{Loc, Locations};
 ///    ::: src/main.rs:12:31  this one
 ///    why       elementwise operations pair elements by index
 ///    help      x.broadcast([128])
+///    page      kiln explain K0202
 /// ```
 pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
     let mut text = format!("[{}] {}", diagnostic.code.number(), diagnostic.headline);
@@ -55,6 +56,7 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
     if let Some(example) = &diagnostic.example {
         let _ = write!(text, "\n   example   {}", indent(example));
     }
+    let _ = write!(text, "\n   page      kiln explain {}", diagnostic.code.number());
     text
 }
 

@@ -1,10 +1,10 @@
 //! Compiling kernels that are fragments: nothing is said of their order as a whole.
 
-use crate::of_order::is_of_order;
+use crate::{of_order::is_of_order, rendered::said};
 use kernel_core::{
     Options,
     compile::compile_unit,
-    diag::{Problems, render},
+    diag::Problems,
     loc::Locations,
     syntax,
 };
@@ -26,7 +26,7 @@ impl Fragment {
         let (options, mut dumps) = (Options { dump: true, ..Options::default() }, Vec::new());
         compile_unit(&unit, &locations, &mut problems, options, &mut dumps);
         let said = problems.iter().filter(|problem| !is_of_order(problem));
-        Fragment { said: said.map(|problem| render(problem, &locations)).collect(), dumps }
+        Fragment { said: said.map(|problem| said(problem, &locations)).collect(), dumps }
     }
 
     /// The text of the first variant whose stage has a name that ends so.

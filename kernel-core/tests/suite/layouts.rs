@@ -1,9 +1,10 @@
 //! What a kernel says of layouts, and what it costs: assertions, pinned loads.
 
+use crate::rendered::said;
 use kernel_core::{
     Options,
     compile::compile_unit,
-    diag::{Problems, render},
+    diag::Problems,
     loc::Locations,
     syntax,
 };
@@ -18,7 +19,7 @@ fn compiled(text: &str) -> Result<Vec<String>, String> {
     let mut dumps = Vec::new();
     let all = compile_unit(&unit, &locations, &mut problems, Options::default(), &mut dumps);
     if !problems.is_empty() {
-        return Err(problems.iter().map(|problem| render(problem, &locations)).collect());
+        return Err(problems.iter().map(|problem| said(problem, &locations)).collect());
     }
     let instance = &all.first().expect("one kernel")[0];
     let kept = |ptx: &str| {

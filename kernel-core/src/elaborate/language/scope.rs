@@ -278,14 +278,6 @@ impl Scopes {
         if let [only] = found[..] { Some(only) } else { None }
     }
 
-    /// The name of all variables of the kernel with such a value, if it is the same.
-    pub(crate) fn same_name_of(&self, is: impl Fn(&Val) -> bool) -> Option<&str> {
-        let named = self.vars.iter().filter(|var| is(&var.val)).map(|var| &*var.name);
-        let mut names = named.filter(|name| is_written(name) && *name != "self");
-        let first = names.next()?;
-        names.all(|name| name == first).then_some(first)
-    }
-
     fn is_within(&self, inner: usize, outer: usize) -> bool {
         let parent = |id: &usize| self.all[*id].parent.map(|id| id.0 as usize);
         std::iter::successors(Some(inner), parent).any(|id| id == outer)

@@ -99,28 +99,17 @@ impl Builder<'_> {
                 return Some((*value, ty));
             }
             let of = self.written(val).map_or("the barriers".to_owned(), |of| format!("`{of}`"));
-            let slot =
-                self.ring_in_sight().map_or("[0]".to_owned(), |ring| format!("[{ring}.slot]"));
-            let help = self.applied(*value, &slot);
             return self.refuse(
                 Code::SharedUse
                     .at(loc, "one barrier of a ring is used at a time")
                     .compare("", "one of the barriers", format!("{of}, which are several"))
                     .why("each barrier has phases of its own, and counts its own arrivals")
-                    .of_operand(0, Some(help.clone()))
-                    .help(help),
+                    .of_operand(0, None)
+                    .help(self.applied(*value, "[slot]"))
+                    .exemplified(),
             );
         }
         self.no_barrier(val, None, loc)
-    }
-
-    /// The name of a position in a ring of buffers; it has a field `slot`.
-    fn ring_in_sight(&self) -> Option<String> {
-        let has_slot = |held: &Val| {
-            let Val::Struct(of) = held else { return false };
-            of.def.fields.iter().any(|field| field.0 == "slot")
-        };
-        self.scopes.same_name_of(has_slot).map(str::to_owned)
     }
 
     /// Reports what is no barrier; there may be one of this name.
