@@ -25,8 +25,8 @@ impl Fragment {
         let unit = syntax::parse_function(attr, function, &locations, &mut problems);
         let (options, mut dumps) = (Options { dump: true, ..Options::default() }, Vec::new());
         compile_unit(&unit, &locations, &mut problems, options, &mut dumps);
-        let said = problems.iter().filter(|problem| !is_of_order(problem));
-        Fragment { said: said.map(|problem| said(problem, &locations)).collect(), dumps }
+        let all = problems.iter().filter(|problem| !is_of_order(problem));
+        Fragment { said: all.map(|problem| said(problem, &locations)).collect(), dumps }
     }
 
     /// The text of the first variant whose stage has a name that ends so.
