@@ -9,7 +9,7 @@
 //! Where accesses are not ordered, an operation may stand there that is nearly right (`nearly`): that is underlined and mended.
 //!
 //! What takes the message away nowhere stays as it is. But a help for the order of accesses is left out then, and so is one that names its
-//! lines (`lines`): a kernel with it would build, and be wrong.
+//! lines (`lines`): a kernel with it would build, and be wrong. One for extents or types is left out as well: the same message would follow.
 
 use std::cell::Cell;
 
@@ -235,7 +235,7 @@ impl<'a> Trial<'a> {
         }
         // What could not be tried any more stays where it is.
         let tried = self.builds.get() > 0;
-        if settled.is_none() && tried && best == Fit::No && is_order(diagnostic.code) {
+        if settled.is_none() && tried && best == Fit::No && has_to_fit(diagnostic) {
             return Outcome::Dropped;
         }
         settled
@@ -411,6 +411,17 @@ impl<'a> Trial<'a> {
         let hazards = images.filter(|image| image.order.is_hazard()).count();
         Some(Built { problems: left.problems.iter().cloned().collect(), hazards })
     }
+}
+
+/// Whether a help that takes its message away nowhere is left out: one for the order of accesses, for which a kernel would be wrong, and
+/// one for extents and types, which leads to the same message again.
+fn has_to_fit(diagnostic: &Diagnostic) -> bool {
+    let of_values = matches!(
+        diagnostic.code,
+        Code::Extent | Code::ShapeMismatch | Code::DtypeMismatch | Code::DotShape
+    );
+    let statement = diagnostic.help.as_deref().is_some_and(is_statement);
+    is_order(diagnostic.code) || of_values && !statement
 }
 
 /// Whether a message is about the order of accesses.

@@ -116,6 +116,11 @@ impl Builder<'_> {
     /// `cdiv(a, b)`, as on the host: no sum that overflows, and no pieces of nothing.
     pub(crate) fn cdiv(&mut self, given: &Given<'_>) -> Option<Val> {
         let (a, b, loc) = (given.val(0), given.val(1), given.loc);
+        for index in [0, 1] {
+            if let Some(value) = given.val(index).value() {
+                self.wants_scalar(value, "`cdiv` takes scalars", given.at(index))?;
+            }
+        }
         let of_floats = [a, b].into_iter().filter_map(|val| self.num_of(val));
         let float = of_floats.into_iter().find(|num| self.cells.is_float(*num));
         if let Some(float) = float {

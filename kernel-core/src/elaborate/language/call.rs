@@ -12,8 +12,8 @@ use crate::{
     ir::{Const, Dtype, Type},
     loc::Loc,
     syntax::{
-        ConstItem, Expr, ExprKind, Function, GenericParam, Impl, PatKind, Path, Receiver, Segment,
-        Struct, Trait, TypeExpr, TypeKind,
+        ConstItem, Expr, ExprKind, Function, GenericArg, GenericParam, Impl, PatKind, Path,
+        Receiver, Segment, Struct, Trait, TypeExpr, TypeKind,
     },
 };
 
@@ -41,21 +41,6 @@ pub(super) struct Inlined<'f> {
 
 /// The traits of the language whose methods are called on their first argument.
 const TRAITS: [&str; 6] = ["Scalar", "Number", "Float", "Int", "Bits", "Cast"];
-
-/// The tile and the closure of `tile.iter().map(closure)`, with or without `collect` behind it.
-fn iterated<'a>(
-    receiver: &'a Expr,
-    name: &Segment,
-    args: &'a [Expr],
-) -> Option<(&'a Expr, &'a Expr)> {
-    let ExprKind::Method(inner, method, inner_args) = &receiver.kind else { return None };
-    if name.name == "collect" {
-        return iterated(inner, method, inner_args);
-    }
-    let iterates = matches!(method.name.as_str(), "iter" | "into_iter" | "iter_mut");
-    let [closure] = args else { return None };
-    (iterates && name.name == "map").then_some((&**inner, closure))
-}
 
 impl Builder<'_> {
     /// `f(a, b)`
@@ -259,7 +244,7 @@ impl Builder<'_> {
     pub(super) fn inline(
         &mut self,
         Inlined { function, outer, receiver }: Inlined<'_>,
-        generic_args: &[crate::syntax::GenericArg],
+        generic_args: &[GenericArg],
         (vals, args): (Vec<Val>, &[Expr]),
         env: Env,
         loc: Loc,
@@ -570,16 +555,19 @@ impl Builder<'_> {
                     .help(help),
             );
         }
-        if let Some((tile, closure)) = iterated(receiver, name, args)
-            && let val = self.plain_expr(tile, env)
-            && matches!(self.ty_of(&val), Some(Type::Tile(..)))
-            && let (Some(text), Some(closure)) = (tile.operand_text(), closure.text())
+        if let ("to" | "astype" | "as_type" | "type" | "to_dtype", [GenericArg::Type(ty)], []) =
+            (name.name.as_str(), &name.args[..], args)
+            && let val = self.plain_expr(receiver, env)
+            && matches!(self.ty_of(&val), Some(Type::Tile(..) | Type::Scalar(_)))
+            && let Some(text) = receiver.operand_text()
         {
-            let headline = format!("{} has no iterators", self.describe(&val));
-            let why =
-                "the elements of a tile belong to threads: they are computed with all at once";
-            let help = format!("{text}.map({closure})");
-            return self.report(Code::NotAFunction.at(loc, headline).why(why).help(help));
+            // The type is the author's own.
+            let headline = format!("{} has no method `{}`", self.describe(&val), name.name);
+            let help = format!("{text}.cast::<{}>()", ty.text());
+            return self.report(Code::NotAFunction.at(loc, headline).help(help));
+        }
+        if let Some(reported) = self.iterated((receiver, name, args), env, loc) {
+            return reported;
         }
         // `xs.iter().enumerate()` is about `xs`.
         let receiver = match counted_over(receiver, name) {
@@ -688,7 +676,7 @@ impl Builder<'_> {
         let mut inferred = Vec::new();
         if let (Some(last), Ty::Struct(_, _, generics)) = (pattern.last(), this) {
             for (arg, ty) in last.args.iter().zip(generics) {
-                if let crate::syntax::GenericArg::Type(arg) = arg {
+                if let GenericArg::Type(arg) = arg {
                     Self::infer_generics(arg, ty, &names, &mut inferred);
                 }
             }

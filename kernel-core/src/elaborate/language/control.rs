@@ -181,16 +181,16 @@ impl Builder<'_> {
             self.value(&range.to, range.loc)?,
             self.value(&range.step, range.loc)?,
         );
-        for end in [from, to, step] {
-            self.wants_scalar(end, "the bounds of a range are scalars", range.loc)?;
+        for (index, end) in [from, to, step].into_iter().enumerate() {
+            let headline = "the bounds of a range are scalars";
+            if let Some(diagnostic) = self.no_scalar(None, end, headline, range.loc) {
+                return self.refuse(diagnostic.of_operand(index, None));
+            }
             if !self.is_scalar(end) {
-                return self.refuse(
-                    Code::Kind.at(range.loc, "the bounds of a range are scalars").compare(
-                        "",
-                        "a scalar",
-                        self.describe(&Val::Value(end)),
-                    ),
-                );
+                let actual = self.describe(&Val::Value(end));
+                let diagnostic = Code::Kind.at(range.loc, headline);
+                let diagnostic = diagnostic.compare("", "a scalar", actual);
+                return self.refuse(diagnostic.of_operand(index, None));
             }
         }
         let num = self.unify(self.num(from), self.num(to), "a range", range.loc)?;

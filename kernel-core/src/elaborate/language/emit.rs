@@ -238,13 +238,9 @@ impl Builder<'_> {
     pub(crate) fn is_operand(&mut self, val: &Val, expr: &Expr, other: &Val) -> bool {
         let stands = val.value().is_none() && !val.is_absent() && !matches!(val, Val::Const(..));
         let offset = self.num_of(other).is_some_and(|num| !self.cells.is_float(num));
-        if stands && offset && matches!(val, Val::Tensor(_)) {
+        if let (true, true, Val::Tensor(param)) = (stands, offset, val) {
             let text = expr.operand_text().unwrap_or_default();
-            let diagnostic = Code::Kind
-                .at(expr.loc, "a tensor is not an address")
-                .compare("", "a `Ptr<T>`", "a tensor")
-                .why("windows of a tensor need neither offsets nor masks: `.tile(corner, extents).load()` gives zero outside")
-                .help(format!("{text}.ptr()"));
+            let diagnostic = self.no_address(*param, (&text, expr.loc), other);
             self.report(diagnostic);
         } else if stands {
             let diagnostic = self.no_number(val, expr.operand_text().as_deref(), expr.loc);

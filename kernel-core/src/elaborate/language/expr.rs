@@ -383,6 +383,21 @@ impl Builder<'_> {
             && !self.is_scalar(*value)
         {
             let (name, actual) = (self.cells.name(num), self.describe(&val));
+            let plain = self.cells.known(num).filter(|dtype| dtype.has_arithmetic());
+            if self.has_one_element(*value)
+                && plain.is_some()
+                && let Some(text) = expr.operand_text()
+            {
+                let own = self.cells.known(self.num(*value)) == plain;
+                let item = format!("{text}.item()");
+                return self.report(
+                    Code::Kind
+                        .at(loc, "`as` converts scalars")
+                        .compare("", "a scalar", actual)
+                        .why("`item` gives the element of a tile that has only one as a scalar")
+                        .help(if own { item } else { format!("{item} as {name}") }),
+                );
+            }
             return self.report(
                 Code::Kind
                     .at(loc, "`as` converts scalars")
@@ -570,16 +585,35 @@ impl Builder<'_> {
                     (Compare::Eq, _) => "eq",
                     (Compare::Ne, _) => "ne",
                 };
-                return self.report(
-                    Code::Kind.at(loc, "comparison operators do not take tiles")
+                let both = [&left, &right].map(|side| match side.value() {
+                    Some(value) => self.is_scalar(value) || self.has_one_element(value),
+                    None => matches!(side, Val::Const(..)),
+                });
+                let items = [(&left, a), (&right, b)].map(|(side, expr)| {
+                    let tile = side.value().is_some_and(|value| self.has_one_element(value));
+                    expr.operand_text().map(|text| if tile { text + ".item()" } else { text })
+                });
+                let mut diagnostic = Code::Kind.at(loc, "comparison operators do not take tiles")
                         .compare("", "a scalar", self.describe(side))
                         .why("Rust's comparison operators give one `bool`; comparing tiles gives a mask, one `bool` for each element")
                         .help(format!(
                             "{}.{method}({})",
                             tile.operand_text().as_deref().unwrap_or("x"),
                             other.text().as_deref().unwrap_or("y")
-                        )),
-                );
+                        ));
+                if let ([true, true], [Some(x), Some(y)]) = (both, items) {
+                    // Which of the two is meant depends on what is around it: see `own_code`.
+                    let symbol = match op {
+                        Compare::Lt => "<",
+                        Compare::Le => "<=",
+                        Compare::Gt => ">",
+                        Compare::Ge => ">=",
+                        Compare::Eq => "==",
+                        Compare::Ne => "!=",
+                    };
+                    diagnostic.example = Some(format!("{x} {symbol} {y}"));
+                }
+                return self.report(diagnostic);
             }
         }
         self.compare(op, &left, &right, loc).unwrap_or(Val::Error)
@@ -632,7 +666,54 @@ impl Builder<'_> {
         if moved || matches!(op, Binary::Shl | Binary::Shr) || self.is_mixed([x.1, y.1], symbol) {
             return Some(());
         }
+        let (of_literal, of_other) = if at == a.loc { (a, y.1) } else { (b, x.1) };
+        if let Some(help) = self.without_suffix(of_literal, of_other) {
+            let nums = [x.1, y.1].map(|num| self.cells.name(num));
+            return self.refuse(
+                Code::DtypeMismatch
+                    .at(at, format!("the operands of {symbol} have different element types"))
+                    .compare(
+                        "",
+                        "one element type on both sides",
+                        format!("{} and {}", nums[0], nums[1]),
+                    )
+                    .why("a literal without a suffix takes the type of the other operand")
+                    .help(help),
+            );
+        }
         self.unify_operands(x, y, symbol, at).map(|_| ())
+    }
+
+    /// A literal whose suffix names another type than the other operand has, as one of that type.
+    fn without_suffix(&self, literal: &Expr, other: Num) -> Option<String> {
+        let (sign, literal) = if let ExprKind::Unary(UnOp::Neg, inner) = &literal.kind {
+            ("-", &**inner)
+        } else {
+            ("", literal)
+        };
+        let dtype = self.cells.known(other)?;
+        let ExprKind::Lit(literal) = &literal.kind else { return None };
+        #[expect(clippy::cast_precision_loss, reason = "larger literals stay as they are")]
+        let (value, suffix, whole) = match literal {
+            Literal::Float(value, Some(suffix)) => (*value, suffix, false),
+            Literal::Int(value, Some(suffix)) => (*value as f64, suffix, true),
+            Literal::Float(_, None)
+            | Literal::Int(_, None)
+            | Literal::Bool(_)
+            | Literal::Str(_) => {
+                return None;
+            }
+        };
+        if *suffix == dtype.name() || value.abs() > 1e15 {
+            return None;
+        }
+        if matches!(dtype, Dtype::F32 | Dtype::F64) {
+            return Some(format!("{sign}{value:?}"));
+        }
+        if dtype.is_half() {
+            return Some(format!("{}::of({sign}{value:?})", dtype.name()));
+        }
+        (dtype.is_int() && whole).then(|| format!("{sign}{value:.0}"))
     }
 
     fn range_expr(&mut self, from: Option<&Expr>, to: Option<&Expr>, env: Env, loc: Loc) -> Val {

@@ -11,7 +11,7 @@ use la_arena::ArenaMap;
 use super::value::{Num, Val};
 use crate::{
     diag::Code,
-    elaborate::{Builder, tiles::arith},
+    elaborate::{Builder, messages::in_place, tiles::arith},
     ir::{Const, Dtype, Elem, ElementwiseOp, MemoryOp, Op, TileOp, Type, Value},
     loc::Loc,
     syntax::{Function, GenericKind, TypeExpr},
@@ -164,7 +164,8 @@ impl Builder<'_> {
         self.refuse(diagnostic.help_if(help).of_operand(operand, None))
     }
 
-    /// Reports a tile and a scalar of different element types: what has fewer bits converts, and of as many the scalar.
+    /// Reports a tile and a scalar of different element types: the scalar converts, which costs nothing, unless it is a fraction or a
+    /// wider number beside integers.
     pub(crate) fn scalar_as_tile(
         &mut self,
         a: Value,
@@ -184,9 +185,10 @@ impl Builder<'_> {
             return Some(());
         };
         let (of_tile, of_scalar) = if scalar == 1 { (x, y) } else { (y, x) };
-        let widens = arith::wider(of_tile, of_scalar) == of_scalar
-            && (of_scalar.bytes() > of_tile.bytes() || of_scalar.is_int() != of_tile.is_int());
-        let (operand, to) = if widens { (1 - scalar, of_scalar) } else { (scalar, of_tile) };
+        // An index of 64 bits has no room in one of 32, and a fraction none in an integer.
+        let fraction =
+            of_tile.is_int() && (of_scalar.is_float() || of_scalar.bytes() > of_tile.bytes());
+        let (operand, to) = if fraction { (1 - scalar, of_scalar) } else { (scalar, of_tile) };
         let converts = |dtype: Dtype| dtype != Dtype::Bool && !dtype.is_opaque();
         if x == y || !converts(x) || !converts(y) {
             return Some(());
@@ -200,7 +202,11 @@ impl Builder<'_> {
                     format!("{} and {}", x.name(), y.name()),
                 )
                 .why(arith::no_promotion(x, y))
-                .help(format!(".cast::<{}>()", to.name()))
+                .help(if fraction || to.is_half() || to.is_float8() {
+                    format!(".cast::<{}>()", to.name())
+                } else {
+                    in_place::converted_to(to)
+                })
                 .of_operand(operand, None),
         )
     }

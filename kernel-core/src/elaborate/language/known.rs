@@ -12,6 +12,8 @@ use crate::{
 /// Where an integer is from that is known at compile time.
 pub(crate) const A_PARAMETER: &str =
     "#[kernel(.., instances(N = [1, 2]))]\npub fn name<const N: i32>(..)";
+/// Why an integer is known at compile time.
+pub(crate) const KNOWN: &str = "tile extents, axes and unrolled loops shape the generated code; literals, `const` items, const generic parameters and arithmetic on these are known at compile time";
 /// The same of one that counts elements or bytes.
 pub(crate) const AN_EXTENT: &str =
     "#[kernel(.., instances(N = [64, 128]))]\npub fn name<const N: i32>(..)";
@@ -61,8 +63,9 @@ impl Builder<'_> {
         }
         if val.value().is_some_and(|value| self.is_scalar(value)) {
             return self.refuse(
-                Code::NotConstant.at(loc, format!("{what} must be known at compile time"))
-                    .why("tile extents, axes and unrolled loops shape the generated code; literals, `const` items, const generic parameters and arithmetic on these are known at compile time")
+                Code::NotConstant
+                    .at(loc, format!("{what} must be known at compile time"))
+                    .why(KNOWN)
                     .help(help),
             );
         }

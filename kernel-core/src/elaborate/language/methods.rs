@@ -115,8 +115,11 @@ impl Builder<'_> {
                 order.swap(rank - 1, rank - 2);
                 format!(".permute({order:?})")
             };
-            return self.refuse(
-                Code::Axis
+            let shape = self.ty(tile).shape();
+            let matrix = rank > 2 && shape[..rank - 2].iter().all(|extent| *extent == 1);
+            let matrix = matrix.then(|| format!(".reshape({:?}).t()", &shape[rank - 2..]));
+            let of_matrix = matrix.map(|help| self.applied(tile, &help));
+            let mut diagnostic = Code::Axis
                     .at(given.loc, "`t` swaps the two axes of a tile")
                     .compare("rank", "2", rank.to_string())
                     .why(if rank == 1 {
@@ -124,8 +127,10 @@ impl Builder<'_> {
                     } else {
                         "of more than two axes `permute` says the order"
                     })
-                    .help(self.applied(tile, &help)),
-            );
+                    .help(self.applied(tile, &help));
+            // An operand of a product has two axes: see `own_code`.
+            diagnostic.example = of_matrix;
+            return self.refuse(diagnostic);
         };
         Some(self.reshaped(TileOp::Permute(vec![1, 0]), tile, vec![cols, rows], given.loc))
     }

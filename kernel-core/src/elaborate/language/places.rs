@@ -14,6 +14,8 @@ use crate::{
         messages::{
             advice::{self, Advice},
             forms::AsWritten,
+            iterators::chosen_element,
+            own_code::VALUE,
         },
     },
     ir::{Const, Dtype, Type},
@@ -330,7 +332,8 @@ impl Builder<'_> {
             (
                 "an element of a tile cannot be assigned to",
                 "the elements of a tile belong to threads; choose among them with a mask",
-                format!("t = select(arange(0, {}).eq(i), x, t)", shape[0]),
+                chosen_element((base, index), shape[0], VALUE)
+                    .unwrap_or_else(|| format!("t = select(arange(0, {}).eq(i), x, t)", shape[0])),
             )
         } else {
             return false;

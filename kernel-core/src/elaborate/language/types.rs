@@ -383,7 +383,8 @@ impl Builder<'_> {
         };
         let Some((a, b)) = pair else {
             if let (Ty::Scalar(_) | Ty::Ptr(_), Val::Value(value)) = (ty, &val) {
-                self.wants_scalar(*value, "a scalar is required here", loc)?;
+                let dtype = if let Ty::Scalar(num) = ty { self.cells.known(*num) } else { None };
+                self.wants_scalar_of(dtype, *value, "a scalar is required here", loc)?;
             }
             let mismatch = !matches!(
                 (&actual, ty),

@@ -90,7 +90,8 @@ impl Builder<'_> {
         for (index, part) in parts.iter().enumerate() {
             let loc = given.args[first].part(index);
             let value = self.value(part, loc)?;
-            self.wants_scalar(value, "the coordinates of a window are scalars", loc)?;
+            let headline = "the coordinates of a window are scalars";
+            self.wants_scalar_of(Some(Dtype::I32), value, headline, loc)?;
             if !self.is_scalar(value)
                 || self.cells.unify(self.num(value), Num::Known(Dtype::I32)).is_err()
                 || self.is_ptr(value)
@@ -213,8 +214,16 @@ impl Builder<'_> {
         }
         let tile = self.tile(value, "a store", loc)?;
         if self.ty(tile).shape() != shape {
-            let actual = format!("{:?}", self.ty(tile).shape());
-            return self.refuse(other_extents.compare("", format!("{shape:?}"), actual));
+            let own = self.ty(tile).shape();
+            let actual = format!("{own:?}");
+            let longer = |shape: &[u32]| -> Vec<u32> {
+                shape.iter().copied().filter(|extent| *extent > 1).collect()
+            };
+            // The axes of extent 1 are missing, or too many.
+            let reshaped = longer(own) == longer(shape);
+            let help = reshaped.then(|| format!(".reshape({shape:?})"));
+            let refused = other_extents.compare("", format!("{shape:?}"), actual).help_if(help);
+            return self.refuse(refused);
         }
         if self.is_ptr(tile) || self.cells.unify(self.num(tile), Num::Known(dtype)).is_err() {
             let num = self.num(tile);

@@ -75,6 +75,16 @@ impl Builder<'_> {
             }
         }
         if let Some(param) = val.tensor() {
+            let texts: Vec<Option<String>> =
+                written.args.iter().map(|[text, _]| text.clone()).collect();
+            if name.name == "load"
+                && let Some(of) = &written.of
+                && let Some(help) = self.one_element((param, of), (vals, &texts))
+            {
+                let headline = "a tensor is read and written tile by tile";
+                let why = "a window has the coordinates of its corner, and extents; `item` makes a scalar of one element";
+                return self.report(Code::NotAFunction.at(loc, headline).why(why).help(help));
+            }
             if matches!(name.name.as_str(), "load" | "store") {
                 let value = if name.name == "load" { "" } else { "tile" };
                 let help = format!("{}.{}({value})", self.window_of(param), name.name);

@@ -6,12 +6,18 @@ use std::collections::BTreeMap;
 use crate::{
     diag::{Code, Diagnostic, Problems},
     elaborate::language::reach::children,
+    ir::Dtype,
     loc::{Loc, Locations},
     syntax::{Expr, ExprKind, Function, Item, Kernel, ParamFact, Unit},
 };
 
 /// The help for an operand that is to be an `i32`, until it stands beside the operand.
 const CONVERTED: &str = "_ as i32";
+
+/// The help for a scalar that is to be of a type, until it stands beside the scalar.
+pub(crate) fn converted_to(dtype: Dtype) -> String {
+    format!("_ as {}", dtype.name())
+}
 
 /// The message about an operand of the type `usize` beside one of another type.
 pub(crate) fn to_i32(diagnostic: Diagnostic, operand: usize) -> Diagnostic {
@@ -276,6 +282,11 @@ pub(crate) fn set(unit: &Unit, locations: &Locations, problems: &mut Problems) {
                     None if otherwise.is_some() => diagnostic.help = otherwise,
                     None => aside(diagnostic, operand),
                 }
+            }
+            if let Some(to) = diagnostic.help.as_deref().and_then(|help| help.strip_prefix("_ as "))
+            {
+                let text = find(diagnostic.primary).and_then(Expr::operand_text);
+                diagnostic.help = text.map(|text| format!("{text} as {to}"));
             }
             if let Some(help) = diagnostic.help.as_deref()
                 && let Some(of) = help.strip_suffix(" as i32")

@@ -18,10 +18,13 @@ use crate::{
     syntax::{Block, Expr, ExprKind, Function, Item, Kernel, Pat, PatKind, Stmt, TypeExpr, Unit},
 };
 
+mod addresses;
+mod alternatives;
 mod constants;
 mod declarations;
 mod elements;
 mod extents;
+mod instances;
 mod loops;
 mod operators;
 mod parameters;
@@ -51,6 +54,8 @@ struct Body<'a> {
     lets: Vec<(&'a str, &'a Expr)>,
     /// The names of the variables of `for` loops.
     counters: Vec<&'a str>,
+    /// The places of the values that patterns of tuples take apart.
+    taken_apart: Vec<Loc>,
 }
 
 impl<'a> Body<'a> {
@@ -62,6 +67,7 @@ impl<'a> Body<'a> {
             parents: BTreeMap::new(),
             lets: Vec::new(),
             counters: Vec::new(),
+            taken_apart: Vec::new(),
         };
         if let Some(block) = &function.body {
             body.block(block);
@@ -106,8 +112,12 @@ impl<'a> Body<'a> {
         if let PatKind::Ident { name, .. } = &pat.kind {
             self.lets.push((name, init));
         }
-        if let (PatKind::Tuple(pats), ExprKind::Tuple(parts)) = (&pat.kind, &init.kind) {
-            pats.iter().zip(parts).for_each(|(pat, part)| self.declare(pat, part));
+        if let PatKind::Tuple(pats) = &pat.kind {
+            if let ExprKind::Tuple(parts) = &init.kind {
+                pats.iter().zip(parts).for_each(|(pat, part)| self.declare(pat, part));
+            } else {
+                self.taken_apart.push(init.loc);
+            }
         }
     }
 
@@ -184,11 +194,21 @@ pub(crate) fn write(unit: &Unit, locations: &Locations, problems: &mut Problems)
             }
         }
         parameters::write(&bodies, list);
+        instances::write(&bodies, list);
+        for diagnostic in list.iter_mut() {
+            if let Some(help) = bodies.iter().find_map(|body| body.extent_of_method(diagnostic)) {
+                (diagnostic.help, diagnostic.example) = (Some(help), None);
+            }
+        }
         // What found no expression has nothing to stand for its words.
         let open = |help: &String| [LEFT, RIGHT, VALUE].iter().any(|word| help.contains(word));
         for diagnostic in list.iter_mut() {
             diagnostic.help.take_if(|help| open(help));
             diagnostic.example.take_if(|example| open(example));
+            // It was the other one of two that may be meant.
+            if diagnostic.help.is_some() {
+                diagnostic.example = None;
+            }
         }
         // What is wrong with an element of an array is wrong with the array.
         let arrays: Vec<Loc> = list
@@ -238,9 +258,16 @@ impl Body<'_> {
         } else if diagnostic.code == Code::NotConstant && of_instance {
             self.instances(expr, diagnostic)
         } else if diagnostic.code == Code::Kind {
-            self.block_of_buffer(expr, diagnostic)
+            self.alternative(expr, diagnostic)
+                .or_else(|| self.window_of_address(self.exprs.get(&expr.loc)?, diagnostic))
+                .or_else(|| self.block_of_buffer(expr, diagnostic))
+        } else if matches!(diagnostic.code, Code::ArgumentCount | Code::Axis) {
+            self.alternative(expr, diagnostic)
+        } else if diagnostic.code == Code::ShapeMismatch {
+            self.other_axis(expr, diagnostic).or_else(|| self.stored_extents(expr, diagnostic))
         } else if diagnostic.code == Code::NotAFunction {
-            self.element(expr, diagnostic, elements)
+            self.changed_element(expr, diagnostic)
+                .or_else(|| self.element(expr, diagnostic, elements))
         } else if diagnostic.code == Code::Pipeline {
             self.copies(expr, locations, diagnostic)
         } else {

@@ -64,6 +64,13 @@ pub(crate) fn nothing_called<'a>(
     }
 }
 
+/// Two numbers as what a method is called on and its argument: a literal has no type of its own, and is the argument.
+fn first_and_second(a: &Expr, b: &Expr) -> Option<(String, String)> {
+    let literal = |expr: &Expr| matches!(expr.kind, ExprKind::Lit(_));
+    let (first, second) = if literal(a) && !literal(b) { (b, a) } else { (a, b) };
+    Some((first.operand_text()?, second.text()?))
+}
+
 /// What a function of other languages is with these arguments.
 fn with_arguments(name: &str, args: &[String]) -> Option<String> {
     Some(match (name, args) {
@@ -214,10 +221,11 @@ impl Builder<'_> {
             );
         }
         if let ("max" | "fmax" | "fmaxf" | "min" | "fmin" | "fminf", [a, b]) = (name, args)
-            && self.names_a_scalar(a, env)
-            && let (Some(a), Some(b)) = (a.operand_text(), b.text())
+            && (self.names_a_scalar(a, env) || self.are_numbers(vals))
+            && let Some((a, b)) = first_and_second(a, b)
         {
             let method = if name.contains("max") { "max" } else { "min" };
+            let diagnostic = Diagnostic { primary: call, ..diagnostic };
             return self.report(diagnostic.help(format!("{a}.{method}({b})")));
         }
         // What stands between commas needs no parentheses.
@@ -329,6 +337,12 @@ impl Builder<'_> {
     /// Whether a value is no tile of rank 0.
     fn is_no_point(&self, val: &Val) -> bool {
         val.value().is_none_or(|value| !self.is_point(value))
+    }
+
+    /// Whether all of these are numbers, and one is not a constant.
+    fn are_numbers(&self, vals: &[Val]) -> bool {
+        vals.iter().all(|val| self.is_number(val))
+            && vals.iter().any(|val| !matches!(val, Val::Const(..)))
     }
 
     /// Whether an expression is the name of a scalar.

@@ -11,6 +11,7 @@ use crate::{
             targets::oldest_with,
             value::{Num, Val},
         },
+        messages::forms::bare,
         signatures::Given,
     },
     ir::{Dtype, Factors, Op, ProductOp, Type, Value},
@@ -23,6 +24,9 @@ use crate::{
 const LEAST_NUMBERS: u32 = 32;
 /// Which target multiplies numbers of 6 and 4 bits in registers.
 const NARROW: &str = "`mma.sync` multiplies numbers of 6 and 4 bits on workstation Blackwell alone (PTX ISA, \"mma\": .kind::f8f6f4); on data-centre Blackwell, `tcgen05::mma` multiplies them in shared memory";
+
+/// Why an operand is converted.
+const SAME_TYPES: &str = "the tensor cores multiply two operands of one type, and add to an f32 accumulator; nothing converts by itself";
 
 /// What `dot` takes of operands of `f32`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,6 +145,25 @@ impl Builder<'_> {
         }
         let function = given.signature.name;
         let headline = format!("the operands of `{function}` have different element types");
+        if let Some(converted) = self.converted_factor([a, b], [left, right], (precision, sum)) {
+            let (operand, to) = converted;
+            let other = given.args[1 - operand].text();
+            let other = other.unwrap_or_else(|| {
+                ["the left operand", "the right operand"][1 - operand].to_owned()
+            });
+            let from = [left, right][operand];
+            let load =
+                if matches!(self.ty([a, b][operand]), Type::Shared(_)) { ".load()" } else { "" };
+            let text = given.args[operand].operand_text();
+            return self.refuse(
+                Code::DtypeMismatch
+                    .at(given.at(operand), headline)
+                    .compare("", format!("{}, as `{other}`", to.name()), from.name())
+                    .place(given.at(1 - operand), format!("this operand is {}", to.name()))
+                    .why(SAME_TYPES)
+                    .help_if(text.map(|text| format!("{text}{load}.cast::<{}>()", to.name()))),
+            );
+        }
         let actual = format!("{} and {}", left.name(), right.name());
         let diagnostic = Code::DtypeMismatch.at(given.loc, headline).compare(
             "",
@@ -153,7 +176,9 @@ impl Builder<'_> {
             (left, right) => crate::elaborate::tiles::arith::wider(left, right),
         };
         let sums = precision.sums(common);
-        if !sums.iter().any(|taken| sum.is_none_or(|sum| sum == *taken)) {
+        // What is as wide as `f32` leaves the tensor cores.
+        let leaves = precision == Precision::Full && common == Dtype::F32;
+        if leaves || !sums.iter().any(|taken| sum.is_none_or(|sum| sum == *taken)) {
             return self.refuse(diagnostic);
         }
         let converted = |value: Value, dtype: Dtype, text: &str| {
@@ -165,7 +190,39 @@ impl Builder<'_> {
         };
         let [a_text, b_text, acc_text] = written_factors(given.args);
         let (a_text, b_text) = (converted(a, left, &a_text), converted(b, right, &b_text));
+        let [a_text, b_text, acc_text] = [&a_text, &b_text, &acc_text].map(|text| bare(text));
         self.refuse(diagnostic.help(format!("{function}({a_text}, {b_text}, {acc_text})")))
+    }
+
+    /// Which of two operands of different types is converted to the type of the other one: the wider float, so that the tensor cores
+    /// multiply; of two that are as wide the one in registers. None if neither has a type that both can have.
+    fn converted_factor(
+        &self,
+        factors: [Value; 2],
+        dtypes: [Dtype; 2],
+        (precision, sum): (Precision, Option<Dtype>),
+    ) -> Option<(usize, Dtype)> {
+        let [left, right] = dtypes;
+        let plain = |dtype: Dtype| dtype.is_float() && !dtype.is_float8();
+        if !plain(left) || !plain(right) {
+            return None;
+        }
+        let fits = |to: Dtype| {
+            let sums = precision.sums(to);
+            sums.iter().any(|taken| sum.is_none_or(|sum| sum == *taken))
+        };
+        let in_shared = factors.map(|factor| matches!(self.ty(factor), Type::Shared(_)));
+        let wider = match left.bytes().cmp(&right.bytes()) {
+            std::cmp::Ordering::Greater => 0,
+            std::cmp::Ordering::Less => 1,
+            std::cmp::Ordering::Equal if in_shared[0] != in_shared[1] => usize::from(in_shared[0]),
+            // Every `f16` is in the range of `bf16`.
+            std::cmp::Ordering::Equal => usize::from(right == Dtype::F16),
+        };
+        [wider, 1 - wider]
+            .into_iter()
+            .map(|operand| (operand, dtypes[1 - operand]))
+            .find(|(_, to)| fits(*to))
     }
 
     /// Reports operands and accumulators that no product joins.
@@ -213,9 +270,14 @@ impl Builder<'_> {
                 format!(".cast::<{}>()", plain[0].name())
             };
             return self.refuse(
-                diagnostic
-                    .why("tf32 is an `f32` of which the tensor cores read 19 bits")
-                    .help(format!("dot({a_text}, {b_text}, {acc_text}{cast})")),
+                diagnostic.why("tf32 is an `f32` of which the tensor cores read 19 bits").help(
+                    if cast.is_empty() {
+                        let [a, b, acc] = [&a_text, &b_text, &acc_text].map(|text| bare(text));
+                        format!("dot({a}, {b}, {acc})")
+                    } else {
+                        format!("dot({}, {}, {acc_text}{cast})", bare(&a_text), bare(&b_text))
+                    },
+                ),
             );
         }
         let float8 = if self.target.has(Capability::BlockScaledMma) {
@@ -254,6 +316,17 @@ impl Builder<'_> {
         {
             return Some(());
         }
+        let matrices = [&sa, &sb, &sc].map(|shape| {
+            let first = shape.len().saturating_sub(2);
+            shape[..first].iter().all(|extent| *extent == 1).then(|| shape[first..].to_vec())
+        });
+        if let [Some(a), Some(b), Some(c)] = &matrices
+            && let (&[m, k], &[k_of_b, n], &[rows, cols]) = (&a[..], &b[..], &c[..])
+            && agree(k, k_of_b)
+            && (rows, cols) == (m, n)
+        {
+            return self.product_of_matrices(&[sa, sb, sc], given);
+        }
         let depth = |numbers: u32| match numbers {
             1 => "k".to_owned(),
             several => format!("k / {several}"),
@@ -271,8 +344,9 @@ impl Builder<'_> {
                 // The same factor read the other way round would fit.
                 [rows, cols] if agree(*k, *k_of_b) && rows == m && cols == n => {
                     let [a, b, acc] = written_factors(given.args);
+                    let (a, acc) = (bare(&a).to_owned(), bare(&acc).to_owned());
                     let mut texts = vec![a, format!("{b}.t()"), acc];
-                    texts.extend(given.args.iter().skip(3).filter_map(Expr::operand_text));
+                    texts.extend(given.args.iter().skip(3).filter_map(Expr::text));
                     diagnostic.help(format!("{}({})", given.path(), texts.join(", ")))
                 }
                 _ if agree(*k, *n) => {
@@ -302,6 +376,22 @@ impl Builder<'_> {
             };
         }
         self.refuse(diagnostic)
+    }
+
+    /// Reports each operand of a product that has axes of extent 1 before those of a matrix.
+    fn product_of_matrices(&mut self, shapes: &[Vec<u32>; 3], given: &Given<'_>) -> Option<()> {
+        for (index, shape) in shapes.iter().enumerate().filter(|(_, shape)| shape.len() > 2) {
+            let matrix = &shape[shape.len() - 2..];
+            let text = given.args.get(index).and_then(Expr::operand_text);
+            self.report(
+                Code::DotShape
+                    .at(given.at(index), "an operand of a product has two axes")
+                    .compare("", format!("{matrix:?}"), format!("{shape:?}"))
+                    .why("an axis of extent 1 is an axis all the same; `reshape` leaves it out")
+                    .help_if(text.map(|text| format!("{text}.reshape({matrix:?})"))),
+            );
+        }
+        None
     }
 
     /// How many numbers a row of a left operand has: several in each element of a type narrower than a byte.

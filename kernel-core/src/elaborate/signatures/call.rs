@@ -143,6 +143,9 @@ impl Builder<'_> {
         if let Some(reported) = self.hinted(given) {
             return reported;
         }
+        if let Some(diagnostic) = self.read_otherwise(given).or_else(|| self.with_indices(given)) {
+            return self.report(diagnostic);
+        }
         let diagnostic = self.count_refused(given).help_if(
             self.regrouped(given)
                 .or_else(|| self.completed(given, Missing::Nothing))
@@ -280,7 +283,7 @@ impl Builder<'_> {
             ("sort" | "argsort", 2 | 3) if of(1) == "true" => {
                 format!(".{name}_descending({})", of(0))
             }
-            ("sum" | "argmax" | "argmin", 2) if of(1) == "true" => {
+            ("sum" | "max" | "min" | "argmax" | "argmin", 2) if of(1) == "true" => {
                 format!(".{name}({0}).expand({0})", of(0))
             }
             ("tile", 4) if given.of.tensor().is_some() => {
@@ -308,11 +311,6 @@ impl Builder<'_> {
             }
             ("cumsum", 2) if of(1) == "true" => format!(".scan_reverse({}, |a, b| a + b)", of(0)),
             ("cumprod", 2) if of(1) == "true" => format!(".scan_reverse({}, |a, b| a * b)", of(0)),
-            // The extreme values and where they are.
-            ("max" | "min", 2) if of(1) == "true" => {
-                let x = self.written(&given.of)?;
-                format!("({x}.{name}({0}), {x}.arg{name}({0}))", of(0))
-            }
             ("dot_scaled", 7) => {
                 format!("dot_scaled({}, {}, {}, {}, {})", of(0), of(3), of(6), of(1), of(4))
             }

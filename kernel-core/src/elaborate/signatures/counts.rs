@@ -186,7 +186,7 @@ pub(super) enum Missing {
 
 impl Builder<'_> {
     /// The message about another number of arguments, without its help.
-    pub(super) fn count_refused(&self, given: &Given<'_>) -> Diagnostic {
+    pub(crate) fn count_refused(&self, given: &Given<'_>) -> Diagnostic {
         let Signature { parameters, .. } = given.signature;
         let (required, actual) = (parameters.len(), given.vals.len());
         let headline = format!("`{}` takes {}", given.path(), counted(required, "argument"));

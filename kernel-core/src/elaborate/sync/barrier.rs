@@ -63,7 +63,7 @@ impl Builder<'_> {
     /// A scalar of type `i32`, or a report.
     pub(crate) fn scalar_i32(&mut self, val: &Val, headline: &str, loc: Loc) -> Option<Value> {
         let value = self.value(val, loc)?;
-        self.wants_scalar(value, headline, loc)?;
+        self.wants_scalar_of(Some(Dtype::I32), value, headline, loc)?;
         if self.is_scalar(value)
             && !self.is_ptr(value)
             && self.cells.unify(self.num(value), Num::Known(Dtype::I32)).is_ok()

@@ -18,6 +18,7 @@ use crate::{
 };
 
 const ONE_VALUE: &str = "a reduction leaves a tile, of rank 0 when the only axis goes; `item` gives its one element as a scalar";
+const ONE_ELEMENT: &str = "a tile of one element is a tile all the same: `item` gives the element as a scalar, which every thread has";
 
 impl Builder<'_> {
     /// `x.item()`: the one element of a tile as the scalar that every thread has.
@@ -111,16 +112,59 @@ impl Builder<'_> {
         Some(Val::Value(self.splat(point, shape, loc)))
     }
 
-    /// A value that has to be a scalar, for which a tile of rank 0 will not do.
+    /// Whether a value is a tile of one element: of rank 0, or with extents of 1 alone.
+    pub(crate) fn has_one_element(&self, value: Value) -> bool {
+        let ones = |shape: &[u32]| shape.iter().all(|extent| *extent == 1);
+        self.is_point(value)
+            || matches!(self.ty(value), Type::Tile(Elem::Number(_), shape) if ones(shape))
+    }
+
+    /// A value that has to be a scalar, for which a tile of one element will not do.
     pub(crate) fn wants_scalar(&mut self, value: Value, what: &str, loc: Loc) -> Option<()> {
-        if !self.is_point(value) {
-            return Some(());
+        self.wants_scalar_of(None, value, what, loc)
+    }
+
+    /// The same of a scalar of an element type.
+    pub(crate) fn wants_scalar_of(
+        &mut self,
+        dtype: Option<Dtype>,
+        value: Value,
+        what: &str,
+        loc: Loc,
+    ) -> Option<()> {
+        let diagnostic = self.no_scalar(dtype, value, what, loc);
+        diagnostic.map_or(Some(()), |diagnostic| self.refuse(diagnostic))
+    }
+
+    /// The message about a tile of one element where a scalar is required; none of what is no such tile.
+    pub(crate) fn no_scalar(
+        &self,
+        dtype: Option<Dtype>,
+        value: Value,
+        what: &str,
+        loc: Loc,
+    ) -> Option<Diagnostic> {
+        if !self.has_one_element(value) {
+            return None;
         }
-        let val = Val::Value(value);
-        let actual = self.describe(&val);
-        let diagnostic = Code::Kind.at(loc, what).compare("", "a scalar", actual);
-        let diagnostic = self.help_item(diagnostic, &val);
-        self.refuse(diagnostic)
+        let actual = self.describe(&Val::Value(value));
+        let point = self.is_point(value);
+        let required = match dtype {
+            Some(dtype) if !point => format!("a scalar ({})", dtype.name()),
+            Some(_) | None => "a scalar".to_owned(),
+        };
+        let known = self.cells.known(self.num(value));
+        let other = dtype.filter(|dtype| known.is_some_and(|known| known != *dtype));
+        let help = match other {
+            Some(Dtype::Bool) => ".item() != 0".to_owned(),
+            Some(to) if matches!(to, Dtype::F32 | Dtype::F64) || to.is_int() => {
+                format!(".item() as {}", to.name())
+            }
+            Some(to) => format!(".item().cast::<{}>()", to.name()),
+            None => ".item()".to_owned(),
+        };
+        let why = if point { ONE_VALUE } else { ONE_ELEMENT };
+        Some(Code::Kind.at(loc, what).compare("", required, actual).why(why).help(help))
     }
 
     /// Whether a value may replace a variable: not a tile of rank 0 a scalar.
