@@ -9,6 +9,7 @@ mod masks;
 pub(crate) mod own_code;
 mod parts;
 mod rings;
+mod scans;
 pub(crate) mod spelling;
 mod tensor_elements;
 mod threads;

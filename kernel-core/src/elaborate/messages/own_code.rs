@@ -19,12 +19,15 @@ use crate::{
 };
 
 mod constants;
+mod counted;
 mod declarations;
 mod elements;
 mod extents;
 mod loops;
 mod operators;
 mod parameters;
+mod stages;
+mod variants;
 
 use elements::Elements;
 
@@ -184,6 +187,8 @@ pub(crate) fn write(unit: &Unit, locations: &Locations, problems: &mut Problems)
             }
         }
         parameters::write(&bodies, list);
+        stages::write(&bodies, locations, list);
+        variants::join(list);
         // What found no expression has nothing to stand for its words.
         let open = |help: &String| [LEFT, RIGHT, VALUE].iter().any(|word| help.contains(word));
         for diagnostic in list.iter_mut() {
@@ -243,6 +248,8 @@ impl Body<'_> {
             self.element(expr, diagnostic, elements)
         } else if diagnostic.code == Code::Pipeline {
             self.copies(expr, locations, diagnostic)
+        } else if diagnostic.code == Code::Immutable {
+            self.changed_in_closure(expr, locations, diagnostic)
         } else {
             None
         };
