@@ -427,7 +427,7 @@
 //! | K0107 | a wrong number of arguments |
 //! | K0108 | something that cannot be called or has no such method or field |
 //! | K0109 | compile-time work beyond the limits |
-//! | K0110 | an assignment to a variable that is not `mut` |
+//! | K0110 | an assignment to a variable that cannot change |
 //! | K0111 | a text of `ptx!` that is not PTX or does not fit its operands |
 //! | K0201 | a tile extent that is not a power of two |
 //! | K0202 | shapes that do not fit together |

@@ -61,7 +61,9 @@ pub fn device_item(
     let items = syntax::parse_device(item, &locations, &mut problems);
     let mut needs = free::of_items(&items);
     for (name, loc, host) in surroundings.leave_devices(&mut needs) {
-        problems.push(crate::elaborate::nothing_called(&name, loc, host, []));
+        let nothing = crate::elaborate::nothing_called(&name, loc, host, []);
+        let function = surroundings.function(&name, loc, &locations);
+        problems.push(crate::elaborate::of_host_function(nothing, function.as_ref()));
     }
     let (constants, of_host) = surroundings.device_constants(&needs.constants, &locations);
     for (name, loc, host) in of_host {

@@ -232,6 +232,9 @@ impl Code {
     }
 }
 
+/// What a help has for what is to be left out: it stands before the place.
+pub(crate) const NOTHING: &str = "(nothing)";
+
 /// `a`, `a or b`, `a, b or c`
 pub(crate) fn one_of(names: &[String]) -> String {
     match names {

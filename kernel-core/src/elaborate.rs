@@ -29,14 +29,18 @@ pub(crate) mod tiles;
 mod written;
 pub(crate) mod written_ptx;
 
+pub(crate) use language::constants;
 pub use language::passed::absences;
 use language::{
-    control, generic, params,
+    closures, control, generic, params,
     scope::{Call, ScopeId, Scopes},
     specialize, targets,
     value::{self, Cells, Num, Val},
 };
-pub(crate) use messages::{spelling::is_language_path, unknown::nothing_called};
+pub(crate) use messages::{
+    spelling::is_language_path,
+    unknown::{nothing_called, of_host_function},
+};
 pub use params::instance_rows;
 use products::narrow;
 pub(crate) use signatures::is_builtin;
@@ -140,6 +144,8 @@ pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option
         terminated: false,
         frames: Vec::new(),
         calls: Vec::new(),
+        over_elements: Vec::new(),
+        defining: Vec::new(),
         params: Vec::new(),
         target: request.target,
         steps: 0,
@@ -200,6 +206,8 @@ pub(crate) struct Builder<'p> {
     terminated: bool,
     frames: Vec<control::Frame>,
     calls: Vec<Call>,
+    /// The closures over elements that are being built, innermost last.
+    over_elements: Vec<closures::OverElements>,
     params: Vec<Param>,
     target: kernel_ptx::Target,
     steps: u32,
@@ -213,6 +221,8 @@ pub(crate) struct Builder<'p> {
     cluster: [u32; 3],
     /// Something in the body was refused before, so that the body is not compiled: only looked at.
     tainted: bool,
+    /// The constants whose values are being computed.
+    defining: Vec<String>,
     /// The values of patterns, by the places of the expressions that give them.
     matched: BTreeMap<Loc, Val>,
     /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
@@ -280,7 +290,9 @@ impl Builder<'_> {
                 || AXES.contains(&name)
                 || self.scopes.has(name)
         };
-        alone || diag::names_used(help).into_iter().all(known)
+        let of_function = help.starts_with(messages::unknown::DEVICE) && !help.contains("..");
+        let of_rust = help.starts_with("std::");
+        alone || of_function || of_rust || diag::names_used(help).into_iter().all(known)
     }
 
     /// [`Builder::report`] for callers that ask for something else than a value.

@@ -64,6 +64,9 @@ pub struct Places {
     away: BTreeMap<Loc, Place>,
 }
 
+/// What is at a position in a constant of the kernel's file.
+pub(crate) const IN_CONSTANT: &str = "in this constant";
+
 impl Places {
     /// Line and column (from 1) of a position, whatever the file.
     pub fn line_column(&self, loc: Loc) -> (u32, u32) {
@@ -195,7 +198,7 @@ impl Locations {
         };
         spans.push(named);
         let known = match &*self.reading.borrow() {
-            Reading::Constant(place) => place.clone().map(|place| (place, "in this constant")),
+            Reading::Constant(place) => place.clone().map(|place| (place, IN_CONSTANT)),
             Reading::Tokens => place_of(first).map(|place| (place, "in this device item")),
         };
         self.away.borrow_mut().extend(known.map(|place| (Loc(index), place)));

@@ -13,6 +13,7 @@ use syn::{Attribute, Item, UseTree};
 
 use crate::{
     diag::Problems,
+    elaborate::constants,
     loc::{Loc, Locations, Place},
     syntax::{self, Unit, free::Needs},
 };
@@ -25,8 +26,12 @@ pub struct Surroundings {
     whole: bool,
     /// Where constants are declared, as far as that is certain.
     places: BTreeMap<String, Place>,
+    /// Where functions are declared, as far as that is certain.
+    functions: BTreeMap<String, Place>,
     /// It takes the names of the module around it.
     taken: bool,
+    /// The module of constants of the standard library that it imports as a whole.
+    constants_of: Option<String>,
     /// Names in lower case that `use` brings: in a pattern they may be those of constants.
     imported: BTreeSet<String>,
 }
@@ -38,7 +43,7 @@ enum Named {
     Open,
     /// What only the host can use: `a function`, `a struct`.
     Host(&'static str),
-    /// A constant: the text of its item.
+    /// A constant, or a module of those of the standard library: the text of its item.
     Const(String),
 }
 
@@ -74,7 +79,12 @@ impl SourceFile {
     pub fn read(text: &str, path: &str, kiln: &str) -> Self {
         let Ok(file) = syn::parse_file(text) else { return Self::default() };
         let file_of = Self { declared: names_after(text, &["fn ", "mod "]), ..Self::default() };
-        let mut reader = Reader { kiln, places: places(text, path), file: file_of };
+        let mut reader = Reader {
+            kiln,
+            places: places(text, path, "const "),
+            functions: places(text, path, "fn "),
+            file: file_of,
+        };
         let own = Arc::new(reader.names(&file.items, None));
         reader.module(&file.items, &own);
         reader.file
@@ -105,6 +115,19 @@ impl Surroundings {
         self.imported.contains(name).then_some(syntax::IMPORTED)
     }
 
+    /// Where a function of the host stands, and its line.
+    pub(crate) fn function(
+        &self,
+        name: &str,
+        at: Loc,
+        locations: &Locations,
+    ) -> Option<(Loc, u32)> {
+        let place = self.functions.get(name).filter(|_| self.of_host(name) == Some(A_FUNCTION))?;
+        let (first, _) = locations.spans(at);
+        let loc = locations.in_constant(at, Some(place.clone()), || locations.of_span(first));
+        Some((loc, place.line))
+    }
+
     /// Leaves among the free paths those that may be of `#[device]` items. The others are the result, with what the host has of that
     /// name.
     pub(crate) fn leave_devices(
@@ -126,6 +149,11 @@ impl Surroundings {
                     false
                 }
             },
+            // `consts::PI`, with a `use` of the module.
+            [(name, loc), _, ..] if matches!(self.names.get(name), Some(Named::Const(_))) => {
+                constants.push((name.clone(), *loc));
+                false
+            }
             _ => true,
         });
         others.into_iter().map(|(name, loc)| (name.clone(), loc, self.of_host(&name))).collect()
@@ -139,8 +167,11 @@ impl Surroundings {
         needs: &mut Needs,
         locations: &Locations,
     ) -> TokenStream {
-        let nowhere = self.leave_devices(needs).into_iter();
-        unit.devices.nowhere.extend(nowhere.map(|(name, _, host)| (name, host)));
+        for (name, loc, host) in self.leave_devices(needs) {
+            let function = self.function(&name, loc, locations);
+            unit.devices.functions.extend(function.map(|function| (name.clone(), function)));
+            unit.devices.nowhere.push((name, host));
+        }
         for (name, _) in &needs.constants {
             if let Some(what) = self.of_host(name).or_else(|| self.in_pattern(name)) {
                 unit.devices.nowhere.push((name.clone(), Some(what)));
@@ -196,6 +227,9 @@ impl Surroundings {
     }
 }
 
+/// What a name of the host is.
+const A_FUNCTION: &str = "a function";
+
 /// What the host has in a constant that kernels do not see.
 const OF_THE_HOST: &str = "a constant with what kernels do not have";
 
@@ -212,6 +246,7 @@ struct Constants {
 struct Reader<'a> {
     kiln: &'a str,
     places: BTreeMap<String, Place>,
+    functions: BTreeMap<String, Place>,
     file: SourceFile,
 }
 
@@ -239,8 +274,8 @@ impl Reader<'_> {
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "`declared` knows the other items")]
     fn names(&self, items: &[Item], outer: Option<&Surroundings>) -> Surroundings {
-        let places = self.places.clone();
-        let mut all = Surroundings { whole: true, places, ..Surroundings::default() };
+        let (places, functions) = (self.places.clone(), self.functions.clone());
+        let mut all = Surroundings { whole: true, places, functions, ..Surroundings::default() };
         for item in items {
             match item {
                 Item::Use(item) => self.imports(&item.tree, &mut Vec::new(), outer, &mut all),
@@ -276,6 +311,12 @@ impl Reader<'_> {
                 }
             }
         }
+        if let Some(module) = all.constants_of.take() {
+            for name in constants::NAMES {
+                let import = || Named::Const(format!("use {module}::{name};"));
+                all.names.entry((*name).to_owned()).or_insert_with(import);
+            }
+        }
         if let Some(outer) = outer.filter(|_| all.taken) {
             all.fill(outer);
         }
@@ -300,8 +341,8 @@ impl Reader<'_> {
                     all.names.insert(last.clone(), Named::Open);
                 }
             }
-            UseTree::Name(tree) => all.import(&tree.ident),
-            UseTree::Rename(tree) => all.import(&tree.rename),
+            UseTree::Name(tree) => all.import(&tree.ident, path, &tree.ident),
+            UseTree::Rename(tree) => all.import(&tree.rename, path, &tree.ident),
             UseTree::Group(group) => {
                 for tree in &group.items {
                     self.imports(tree, path, outer, all);
@@ -309,6 +350,7 @@ impl Reader<'_> {
             }
             UseTree::Glob(_) => match (&path[..], outer) {
                 ([root, prelude], _) if root == self.kiln && prelude == "prelude" => {}
+                _ if constants::is_module(path) => all.constants_of = Some(path.join("::")),
                 ([parent], Some(outer)) if parent == "super" => {
                     all.whole &= outer.whole;
                     all.taken = true;
@@ -340,7 +382,14 @@ impl Surroundings {
         self.imported.extend(outer.imported.iter().filter(|name| !own.contains(*name)).cloned());
     }
 
-    fn import(&mut self, name: &syn::Ident) {
+    /// Takes over `use path::item as name`.
+    fn import(&mut self, name: &syn::Ident, path: &[String], item: &syn::Ident) {
+        let whole: Vec<String> = path.iter().cloned().chain([item.to_string()]).collect();
+        if constants::is_constant(&whole) || constants::is_module(&whole) {
+            // The item of the constant is its import.
+            let text = format!("use {} as {name};", whole.join("::"));
+            return self.add(name, Named::Const(text));
+        }
         self.add(name, Named::Open);
         let name = name.to_string();
         if !name.starts_with(char::is_uppercase) {
@@ -357,10 +406,10 @@ impl Surroundings {
     }
 }
 
-/// The places of `const NAME` in a text, of each name that is there once.
-fn places(text: &str, path: &str) -> BTreeMap<String, Place> {
+/// The places of `KEYWORD NAME` in a text, of each name that is there once.
+fn places(text: &str, path: &str, keyword: &str) -> BTreeMap<String, Place> {
     let number = |number: usize| u32::try_from(number).unwrap_or(1);
-    let once = names_after(text, &["const "]).into_iter().filter_map(|(name, places)| {
+    let once = names_after(text, &[keyword]).into_iter().filter_map(|(name, places)| {
         let &[(line, column)] = &places[..] else { return None };
         let place = Place { file: path.to_owned(), line: number(line), column: number(column + 1) };
         Some((name, place))
@@ -413,7 +462,7 @@ fn is_plain(attrs: &[Attribute]) -> bool {
 #[expect(clippy::wildcard_enum_match_arm, reason = "other items have no name of their own")]
 fn declared(item: &Item) -> Option<(&[Attribute], &syn::Ident, &'static str)> {
     Some(match item {
-        Item::Fn(item) => (&item.attrs, &item.sig.ident, "a function"),
+        Item::Fn(item) => (&item.attrs, &item.sig.ident, A_FUNCTION),
         Item::Struct(item) => (&item.attrs, &item.ident, "a struct"),
         Item::Enum(item) => (&item.attrs, &item.ident, "an enum"),
         Item::Union(item) => (&item.attrs, &item.ident, "a union"),

@@ -27,9 +27,11 @@ pub(crate) use attr::{is_fact, of_option};
 pub(crate) use devices::IMPORTED;
 pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
-pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};
+pub(crate) use item::{
+    PARAMETER_TYPES, WITH_DATA, declared_name, is_kernel as is_kernel_attr, is_library,
+};
 pub use item::{parse_device, parse_function, parse_module};
-pub(crate) use matching::{VALUE, changed_by_condition, in_one_of_several};
+pub(crate) use matching::{OTHER_PATTERN, VALUE, changed_by_condition, in_one_of_several};
 pub(crate) use passed::{is_foreign_tensor, refused as refused_parameter};
 pub use said::Notation;
 pub(crate) use written::written;

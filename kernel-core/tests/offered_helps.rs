@@ -212,6 +212,7 @@ fn by_lines(text: &str, problem: &Problem, help: &str) -> Option<Mended> {
             here.push(line);
             continue;
         };
+        let code = code.strip_prefix("(nothing)").unwrap_or(code);
         let number: usize = place.rsplit(' ').next()?.parse().ok()?;
         let start = *starts.get(number - 1)?;
         let end = start + text[start..].find('\n')?;
@@ -219,6 +220,10 @@ fn by_lines(text: &str, problem: &Problem, help: &str) -> Option<Mended> {
             start..start
         } else if place.starts_with("after line") {
             end..end
+        } else if let Some(old) = place.strip_prefix("in place of `") {
+            let old = &old[..old.rfind('`')?];
+            let at = start + text[start..end].find(old)?;
+            at..at + old.len()
         } else {
             assert!(place.starts_with("in place of line"), "{place}");
             statement(text, start..end)?

@@ -370,7 +370,7 @@ impl<T: Scalar> Tile<T> {
     ///     x - x.max(1).expand(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`expand` gives a new tile, and leaves this one as it was"]
     pub fn expand(self, axis: i32) -> Tile<T> {
         stub()
     }
@@ -397,7 +397,7 @@ impl<T: Scalar> Tile<T> {
     ///     row.expand(0).broadcast([16, 64])
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`broadcast` gives a new tile, and leaves this one as it was"]
     pub fn broadcast(self, shape: impl Shape) -> Tile<T> {
         stub()
     }
@@ -421,7 +421,7 @@ impl<T: Scalar> Tile<T> {
     ///     x.reshape([4, 32])
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`reshape` gives a new tile, and leaves this one as it was"]
     pub fn reshape(self, shape: impl Shape) -> Tile<T> {
         stub()
     }
@@ -447,7 +447,7 @@ impl<T: Scalar> Tile<T> {
     ///     dot(a, b.t(), acc)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`t` gives a new tile, and leaves this one as it was"]
     pub fn t(self) -> Tile<T> {
         stub()
     }
@@ -477,7 +477,7 @@ impl<T: Scalar> Tile<T> {
     ///     x.to_layout(ROWS)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`to_layout` gives a new tile, and leaves this one as it was"]
     pub fn to_layout(self, layout: Layout) -> Tile<T> {
         stub()
     }
@@ -507,7 +507,7 @@ impl<T: Scalar> Tile<T> {
     ///     dot(a, b, acc.to_layout(RESULT)).assert_layout(RESULT)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`assert_layout` gives a new tile, and leaves this one as it was"]
     pub fn assert_layout(self, layout: Layout) -> Tile<T> {
         stub()
     }
@@ -523,7 +523,7 @@ impl<T: Scalar> Tile<T> {
     ///     !x.eq(x)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`eq` gives a new tile, and leaves this one as it was"]
     pub fn eq<B: Operand<T>>(self, other: B) -> Tile<bool> {
         stub()
     }
@@ -539,7 +539,7 @@ impl<T: Scalar> Tile<T> {
     ///     labels.ne(-1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`ne` gives a new tile, and leaves this one as it was"]
     pub fn ne<B: Operand<T>>(self, other: B) -> Tile<bool> {
         stub()
     }
@@ -589,7 +589,7 @@ impl<T: Scalar> Tile<T> {
     ///     x.map(|v| v.min(limit).max(-limit))
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`map` gives a new tile, and leaves this one as it was"]
     pub fn map<U: Scalar>(self, f: impl Fn(T) -> U) -> Tile<U> {
         stub()
     }
@@ -609,7 +609,7 @@ impl<T: Scalar> Tile<T> {
     ///     x.reduce(0, |a, b| a * b)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`reduce` gives a new tile, and leaves this one as it was"]
     pub fn reduce(self, axis: impl Axes, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
@@ -654,7 +654,7 @@ impl<T: Cast> Tile<T> {
     ///     x.cast::<f32>().sum(0)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`cast` gives a new tile, and leaves this one as it was"]
     pub fn cast<U: Cast>(self) -> Tile<U> {
         stub()
     }

@@ -32,6 +32,26 @@ pub fn softmax(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
 }
 // ANCHOR_END: softmax
 
+// ANCHOR: pages
+/// The 16 rows of a page of a cache, and those of four pages at once.
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn pages(
+    cache: Tensor<f32, 4>, // pages, rows, heads, columns
+    table: Tensor<i32, 2>, // the pages of each sequence
+    i: i32,
+    one: TensorMut<f32, 2>,
+    four: TensorMut<f32, 4>,
+) {
+    device_assert(i < table.dim(1));
+    let page = table.tile([0, i], [1, 1]).load().item();
+    let rows = cache.tile([page, 0, 0, 0], [1, 16, 1, 128]).load().reshape([16, 128]);
+    one.tile([0, 0], [16, 128]).store(rows);
+    let numbers = table.tile([0, 0], [1, 4]).load().reshape([4]);
+    let rows = cache.tile_rows(numbers, [0, 0, 0, 0], [4, 16, 1, 128]).load();
+    four.tile([0, 0, 0, 0], [4, 16, 1, 128]).store(rows);
+}
+// ANCHOR_END: pages
+
 // ANCHOR: dot
 /// c = a · b, with copies two steps ahead.
 #[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 64)])]
@@ -208,6 +228,15 @@ pub fn main() -> kiln::Result<()> {
     for (name, row) in names.iter().zip(out.to_vec(&stream)?.chunks(8)) {
         println!("{name:<12} {row:?}");
     }
+
+    let cache: Vec<f32> = (0..6 * 16 * 2 * 128).map(|i| (i / (16 * 2 * 128)) as f32).collect();
+    let (cache, table) = (stream.upload(&cache, [6, 16, 2, 128])?, stream.upload(&[3, 1, 5, 0], [1, 4])?);
+    let (mut one, mut four) = (stream.zeros([16, 128])?, stream.zeros([4, 16, 1, 128])?);
+    let args = pages::Args { cache: &cache, table: &table, i: 2, one: &mut one, four: &mut four };
+    pages(args).launch(&stream)?;
+    assert_eq!(one.to_vec(&stream)?, [5.0; 16 * 128]);
+    let first: Vec<f32> = four.to_vec(&stream)?.chunks(16 * 128).map(|page| page[0]).collect();
+    println!("pages        {first:?}");
 
     let labels: Vec<i32> = (0..256).map(|i| i % 3).collect();
     let (labels, weights) = (stream.upload(&labels, [256])?, stream.full([256], 0.5f32)?);

@@ -17,7 +17,7 @@ use proc_macro2::TokenStream;
 
 use super::{Only, Options, build_kernels, instances::Left, instances::Work};
 use crate::{
-    diag::{Area, Code, Diagnostic, Goes, Side},
+    diag::{Area, Code, Diagnostic, Goes, NOTHING, Side},
     elaborate::messages,
     loc::{Loc, Locations},
     syntax::{self, Unit, written},
@@ -213,6 +213,9 @@ impl<'a> Trial<'a> {
             let fails = self.fails(diagnostic, help);
             return if fails { Outcome::Dropped } else { Outcome::Stays };
         }
+        if help.starts_with(NOTHING) {
+            return Outcome::Stays;
+        }
         let Some(new) = tokens_of(help) else { return Outcome::Stays };
         let (loc, at) = (diagnostic.primary, range(self.locations, diagnostic.primary));
         let place = Place { loc, at, help, new: &new };
@@ -351,6 +354,10 @@ impl<'a> Trial<'a> {
         // The same may be wrong with what is around it, and is found now.
         let alike = |one: &&Diagnostic| like(std::slice::from_ref(*one), diagnostic) == 1;
         if after > before || after == before && now.iter().filter(alike).any(within) {
+            return Fit::No;
+        }
+        let broken = |one: &Diagnostic| one.code == Code::Bug && like(&self.found, one) == 0;
+        if now.iter().any(broken) {
             return Fit::No;
         }
         // Names and types are told from what is behind them; what is wrong with memory is told all at once.

@@ -88,7 +88,7 @@ codes! {
     ArgumentCount = "K0107", "a wrong number of arguments";
     NotAFunction = "K0108", "something that cannot be called or has no such method or field";
     Unbounded = "K0109", "compile-time work beyond the limits";
-    Immutable = "K0110", "an assignment to a variable that is not `mut`";
+    Immutable = "K0110", "an assignment to a variable that cannot change";
     PtxText = "K0111", "a text of `ptx!` that is not PTX or does not fit its operands";
     Extent = "K0201", "a tile extent that is not a power of two";
     ShapeMismatch = "K0202", "shapes that do not fit together";

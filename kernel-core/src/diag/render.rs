@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Diagnostic, Goes};
-use crate::loc::{Loc, Locations};
+use crate::loc::{IN_CONSTANT, Loc, Locations};
 
 /// The message of a diagnostic, without its primary place (rustc shows that itself).
 ///
@@ -51,7 +51,14 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
         let _ = write!(text, "\n   why       {}", indent(note));
     }
     if let Some(help) = &diagnostic.help {
-        let _ = write!(text, "\n   help      {}", indent(&placed(help, diagnostic.goes.as_ref())));
+        let mut help = placed(help, diagnostic.goes.as_ref());
+        // What is underlined is the name of the constant.
+        let in_constant =
+            locations.place_away(diagnostic.primary).filter(|(_, what)| *what == IN_CONSTANT);
+        if let (Some((_, what)), false) = (in_constant, help.contains(" // ")) {
+            help = format!("{help} // {what}");
+        }
+        let _ = write!(text, "\n   help      {}", indent(&help));
     }
     if let Some(example) = &diagnostic.example {
         let _ = write!(text, "\n   example   {}", indent(example));

@@ -5,6 +5,7 @@ pub(crate) mod branch;
 pub(crate) mod builtins;
 pub(crate) mod call;
 pub(crate) mod closures;
+pub(crate) mod constants;
 pub(crate) mod control;
 pub(crate) mod doubt;
 pub(crate) mod elements;

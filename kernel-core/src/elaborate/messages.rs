@@ -11,6 +11,7 @@ pub(crate) mod own_code;
 mod parts;
 mod reads;
 mod rings;
+mod scans;
 pub(crate) mod spelling;
 mod tensor_elements;
 mod threads;

@@ -131,3 +131,40 @@ fn an_item_elsewhere_in_the_text_leaves_it_open_which_one_is_meant() {
     assert!(file.around("kernel", "k", (1, 51)).whole);
     assert!(!file.around("kernel", "k", (1, 8)).whole, "a macro gave this name");
 }
+
+#[test]
+fn constants_of_the_standard_library_are_those_of_the_file_that_imports_them() {
+    for (items, name, constant) in [
+        (
+            "use std::f32::consts::LOG2_E;",
+            "LOG2_E",
+            Some("use std::f32::consts::LOG2_E as LOG2_E;"),
+        ),
+        (
+            "use core::f64::consts::{E, PI as HALF_A_TURN};",
+            "HALF_A_TURN",
+            Some("use core::f64::consts::PI as HALF_A_TURN;"),
+        ),
+        ("use std::f32::consts;", "consts", Some("use std::f32::consts as consts;")),
+        ("use std::f32::consts::*;", "SQRT_2", Some("use std::f32::consts::SQRT_2;")),
+        // The file's own hides what a glob brings.
+        ("use std::f32::consts::*; const PI: f32 = 3.0;", "PI", Some("const PI : f32 = 3.0 ;")),
+        ("use mine::f32::consts::PI;", "PI", None),
+        ("use std::f32::consts::MINE;", "MINE", None),
+    ] {
+        let expected = constant.map_or(Named::Open, |text| Named::Const(text.to_owned()));
+        assert_eq!(kind(items, name), Some(expected), "{items}");
+    }
+    assert!(of_kernel("use std::f32::consts::*;").whole);
+}
+
+#[test]
+fn functions_have_the_place_of_their_name_if_there_is_one() {
+    let places = |text: &str| {
+        let around = around(text, "kernel", "k");
+        around.functions.get("f").map(|place| (place.line, place.column))
+    };
+    let kernel = "#[kernel(target = sm_80)] pub fn k() {}";
+    assert_eq!(places(&format!("\n  pub fn f() {{}}\n{kernel}")), Some((2, 10)));
+    assert_eq!(places(&format!("fn f() {{}} mod m {{ fn f() {{}} }}\n{kernel}")), None);
+}

@@ -338,7 +338,12 @@ impl Reader<'_> {
             let diagnostic = Diagnostic::new(Code::Attribute, loc, headline);
             self.problems.push(match (name, near) {
                 ("num_stages" | "stages" | "pipeline_stages", _) => diagnostic
-                    .why("each loop has stages of its own")
+                    .compare(
+                        "",
+                        known.map(|name| format!("`{name}`")).join(", "),
+                        format!("`{name} = {value}`"),
+                    )
+                    .why("each loop has stages of its own: the second argument of `pipeline`")
                     .help(format!("for k in pipeline(range(0, n, 64), {value}) {{ .. }}")),
                 ("threads" | "num_threads" | "block_size" | "block_dim" | "block", _) => {
                     let warps = value.parse::<u32>().ok().filter(|threads| threads % 32 == 0);

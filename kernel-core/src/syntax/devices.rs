@@ -1,6 +1,9 @@
 //! What a unit uses of other modules.
 
+use std::collections::BTreeMap;
+
 use super::Item;
+use crate::loc::Loc;
 
 /// An item that came in a bundle.
 #[derive(Clone, Debug)]
@@ -36,6 +39,8 @@ pub struct Devices {
     /// Names that stand in the place of an item and are no device item, each with what the file has under it for the host, such as
     /// `a function`.
     pub nowhere: Vec<(String, Option<&'static str>)>,
+    /// Where functions of the file stand that only the host can call, by name: the place, and the line.
+    pub functions: BTreeMap<String, (Loc, u32)>,
 }
 
 /// What a name in a pattern is if `use` brings it, in [`Devices::nowhere`].

@@ -77,7 +77,10 @@ pub fn parse_device(item: &syn::Item, locations: &Locations, problems: &mut Prob
 /// The field of an enum, which no program can write.
 pub(crate) const NUMBER: &str = "<number>";
 
-const ONLY_NUMBERS: &str = "a variant is a number in a kernel; data beside it goes into a struct";
+const ONLY_NUMBERS: &str = "a variant is a number in a kernel; data beside it is a parameter of a function, or a field of a struct";
+
+/// What is said of a variant with data.
+pub(crate) const WITH_DATA: &str = "a variant with data cannot be used in a kernel";
 
 /// The name that an item declares, and who sees it; none for imports, `impl` and macros.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other items have no name of their own")]
@@ -320,7 +323,17 @@ impl Reader<'_> {
         let mut next = Expr { kind: ExprKind::Lit(Literal::Int(0, None)), loc };
         for variant in &item.variants {
             if !matches!(variant.fields, syn::Fields::Unit) {
-                self.refuse_at(&variant.fields, "a variant with data", ONLY_NUMBERS, "");
+                let loc = self.loc(&variant.fields);
+                let name = &variant.ident;
+                let fields = super::written(&variant.fields);
+                let space = if matches!(variant.fields, syn::Fields::Named(_)) { " " } else { "" };
+                let written = format!("{name}{space}{fields}");
+                self.problems.push(
+                    Code::Unsupported
+                        .at(loc, WITH_DATA)
+                        .compare("", format!("`{name}`"), format!("`{written}`"))
+                        .why(ONLY_NUMBERS),
+                );
             }
             let number = match &variant.discriminant {
                 Some((_, value)) => self.expr(value, 0),

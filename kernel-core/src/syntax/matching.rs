@@ -40,6 +40,9 @@ use crate::{
     loc::Loc,
 };
 
+/// What is said of a pattern that kernels do not have.
+pub(crate) const OTHER_PATTERN: &str = "this pattern cannot be used in a kernel";
+
 /// The most arms of a `match`.
 const MOST_ARMS: usize = 128;
 /// So many arms count as one level of nesting.
@@ -442,7 +445,14 @@ impl Reader<'_> {
             }
             _ => {
                 let why = "variants have no data but those of `Option`: patterns are numbers, ranges, constants, variants, names, `_`, `|`, `Some(..)`, `None`, and tuples of these";
-                self.refuse(loc, "this pattern", why, "");
+                let diagnostic = Code::Unsupported.at(loc, OTHER_PATTERN);
+                let of_data = matches!(pat, syn::Pat::TupleStruct(_) | syn::Pat::Struct(_));
+                self.problems.push(if of_data {
+                    let written = format!("`{}`", super::written(pat));
+                    diagnostic.compare("", "a pattern without data", written).why(why)
+                } else {
+                    diagnostic.why(why)
+                });
             }
         }
         None

@@ -69,7 +69,7 @@ impl<T: Scalar> Tile<T> {
     ///     x.permute([0, 3, 1, 2])
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`permute` gives a new tile, and leaves this one as it was"]
     pub fn permute<const RANK: usize>(self, order: [i32; RANK]) -> Tile<T> {
         stub()
     }
@@ -102,7 +102,7 @@ impl<T: Scalar> Tile<T> {
     ///     re * re + im * im
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`split` gives new tiles, and leaves this one as it was"]
     pub fn split(self) -> (Tile<T>, Tile<T>) {
         stub()
     }
@@ -135,7 +135,7 @@ impl<T: Scalar> Tile<T> {
     ///     gate * up
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`slice` gives a new tile, and leaves this one as it was"]
     pub fn slice<const R: usize>(self, ranges: impl Ranges<R>) -> Tile<T> {
         stub()
     }
@@ -165,7 +165,7 @@ impl<T: Scalar> Tile<T> {
     ///     (a * cos - b * sin).concat(b * cos + a * sin, 1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`concat` gives a new tile, and leaves this one as it was"]
     pub fn concat(self, other: Tile<T>, axis: i32) -> Tile<T> {
         stub()
     }
@@ -209,7 +209,7 @@ impl<T: Scalar> Tile<T> {
     ///     x.scan(1, |a, b| a.max(b))
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`scan` gives a new tile, and leaves this one as it was"]
     pub fn scan(self, axis: i32, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
@@ -231,7 +231,7 @@ impl<T: Scalar> Tile<T> {
     ///     (rewards * discounts).scan_reverse(0, |later, now| now + later) / discounts
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`scan_reverse` gives a new tile, and leaves this one as it was"]
     pub fn scan_reverse(self, axis: i32, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
@@ -258,7 +258,7 @@ impl<T: Scalar> Tile<T> {
     ///     sizes.scan_exclusive(0, 0, |a, b| a + b)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`scan_exclusive` gives a new tile, and leaves this one as it was"]
     pub fn scan_exclusive(self, axis: i32, initial: T, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
@@ -279,7 +279,7 @@ impl<T: Scalar> Tile<T> {
     ///     transparency.scan_reverse_exclusive(0, 1.0, |a, b| a * b)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`scan_reverse_exclusive` gives a new tile, and leaves this one as it was"]
     pub fn scan_reverse_exclusive(self, axis: i32, initial: T, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
@@ -311,7 +311,7 @@ impl<T: Scalar> Tile<T> {
     ///     image.flip(0).flip(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`flip` gives a new tile, and leaves this one as it was"]
     pub fn flip(self, axis: i32) -> Tile<T> {
         stub()
     }
@@ -336,7 +336,7 @@ impl<T: Number> Tile<T> {
     ///     kept.cumsum(0) - kept
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`cumsum` gives a new tile, and leaves this one as it was"]
     pub fn cumsum(self, axis: i32) -> Tile<T> {
         stub()
     }
@@ -356,7 +356,7 @@ impl<T: Number> Tile<T> {
     ///     full::<f32>([64], base).cumprod(0)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`cumprod` gives a new tile, and leaves this one as it was"]
     pub fn cumprod(self, axis: i32) -> Tile<T> {
         stub()
     }
@@ -383,7 +383,7 @@ impl<T: Number> Tile<T> {
     ///     logits.argmax(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`argmax` gives a new tile, and leaves this one as it was"]
     pub fn argmax(self, axis: i32) -> Tile<i32> {
         stub()
     }
@@ -403,7 +403,7 @@ impl<T: Number> Tile<T> {
     ///     distances.argmin(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`argmin` gives a new tile, and leaves this one as it was"]
     pub fn argmin(self, axis: i32) -> Tile<i32> {
         stub()
     }

@@ -95,7 +95,7 @@ impl<T: Int> Tile<T> {
     ///     (state ^ word).rotate_left(13) * 5
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`rotate_left` gives a new tile, and leaves this one as it was"]
     pub fn rotate_left(self, n: impl Operand<u32>) -> Tile<T> {
         stub()
     }
@@ -113,7 +113,7 @@ impl<T: Int> Tile<T> {
     ///     x.rotate_right(7) ^ x.rotate_right(18) ^ (x >> 3)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`rotate_right` gives a new tile, and leaves this one as it was"]
     pub fn rotate_right(self, n: impl Operand<u32>) -> Tile<T> {
         stub()
     }
@@ -133,7 +133,7 @@ impl<T: Int> Tile<T> {
     ///     word.funnel_shl(next, at)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`funnel_shl` gives a new tile, and leaves this one as it was"]
     pub fn funnel_shl(self, low: impl Operand<T>, n: impl Operand<u32>) -> Tile<T> {
         stub()
     }
@@ -153,7 +153,7 @@ impl<T: Int> Tile<T> {
     ///     next.funnel_shr(word, at)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`funnel_shr` gives a new tile, and leaves this one as it was"]
     pub fn funnel_shr(self, low: impl Operand<T>, n: impl Operand<u32>) -> Tile<T> {
         stub()
     }
@@ -173,7 +173,7 @@ impl<T: Int> Tile<T> {
     ///     words.mul_hi(n)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`mul_hi` gives a new tile, and leaves this one as it was"]
     pub fn mul_hi(self, other: impl Operand<T>) -> Tile<T> {
         stub()
     }
@@ -204,7 +204,7 @@ impl<T: Scalar> Tile<T> {
     ///     ((x.bitcast::<i32>() >> 23) & 255) - 127
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`bitcast` gives a new tile, and leaves this one as it was"]
     pub fn bitcast<U: Scalar>(self) -> Tile<U> {
         stub()
     }

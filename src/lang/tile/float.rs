@@ -20,7 +20,7 @@ impl<T: Float> Tile<T> {
     ///     (x - x.max(1).expand(1)).exp()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`exp` gives a new tile, and leaves this one as it was"]
     pub fn exp(self) -> Tile<T> {
         stub()
     }
@@ -39,7 +39,7 @@ impl<T: Float> Tile<T> {
     ///     select(x.gt(0.0), x, x.exp_m1())
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`exp_m1` gives a new tile, and leaves this one as it was"]
     pub fn exp_m1(self) -> Tile<T> {
         stub()
     }
@@ -58,7 +58,7 @@ impl<T: Float> Tile<T> {
     ///     (old - new).exp2()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`exp2` gives a new tile, and leaves this one as it was"]
     pub fn exp2(self) -> Tile<T> {
         stub()
     }
@@ -77,7 +77,7 @@ impl<T: Float> Tile<T> {
     ///     1.0 / (1.0 + (-x).exp_approx())
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`exp_approx` gives a new tile, and leaves this one as it was"]
     pub fn exp_approx(self) -> Tile<T> {
         stub()
     }
@@ -96,7 +96,7 @@ impl<T: Float> Tile<T> {
     ///     (scores - top.expand(1)).exp2_approx()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`exp2_approx` gives a new tile, and leaves this one as it was"]
     pub fn exp2_approx(self) -> Tile<T> {
         stub()
     }
@@ -115,7 +115,7 @@ impl<T: Float> Tile<T> {
     ///     top + (x - top.expand(1)).exp().sum(1).ln()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`ln` gives a new tile, and leaves this one as it was"]
     pub fn ln(self) -> Tile<T> {
         stub()
     }
@@ -133,7 +133,7 @@ impl<T: Float> Tile<T> {
     ///     maximum(x, 0.0) + (-x.abs()).exp().ln_1p()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`ln_1p` gives a new tile, and leaves this one as it was"]
     pub fn ln_1p(self) -> Tile<T> {
         stub()
     }
@@ -151,7 +151,7 @@ impl<T: Float> Tile<T> {
     ///     -(p * p.log2()).sum(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`log2` gives a new tile, and leaves this one as it was"]
     pub fn log2(self) -> Tile<T> {
         stub()
     }
@@ -169,7 +169,7 @@ impl<T: Float> Tile<T> {
     ///     10.0 * power.log10()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`log10` gives a new tile, and leaves this one as it was"]
     pub fn log10(self) -> Tile<T> {
         stub()
     }
@@ -188,7 +188,7 @@ impl<T: Float> Tile<T> {
     ///     p.ln_approx().sum(-1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`ln_approx` gives a new tile, and leaves this one as it was"]
     pub fn ln_approx(self) -> Tile<T> {
         stub()
     }
@@ -207,7 +207,7 @@ impl<T: Float> Tile<T> {
     ///     (frequency / base).log2_approx()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`log2_approx` gives a new tile, and leaves this one as it was"]
     pub fn log2_approx(self) -> Tile<T> {
         stub()
     }
@@ -225,7 +225,7 @@ impl<T: Float> Tile<T> {
     ///     (x * x).sum(1).sqrt()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`sqrt` gives a new tile, and leaves this one as it was"]
     pub fn sqrt(self) -> Tile<T> {
         stub()
     }
@@ -243,7 +243,7 @@ impl<T: Float> Tile<T> {
     ///     volume.cbrt()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`cbrt` gives a new tile, and leaves this one as it was"]
     pub fn cbrt(self) -> Tile<T> {
         stub()
     }
@@ -263,7 +263,7 @@ impl<T: Float> Tile<T> {
     ///     1.055 * x.powf(1.0 / 2.4) - 0.055
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`powf` gives a new tile, and leaves this one as it was"]
     pub fn powf(self, y: impl Operand<T>) -> Tile<T> {
         stub()
     }
@@ -282,7 +282,7 @@ impl<T: Float> Tile<T> {
     ///     x * (mean + eps).rsqrt().expand(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`rsqrt` gives a new tile, and leaves this one as it was"]
     pub fn rsqrt(self) -> Tile<T> {
         stub()
     }
@@ -300,7 +300,7 @@ impl<T: Float> Tile<T> {
     ///     (2.0 * x).sin()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`sin` gives a new tile, and leaves this one as it was"]
     pub fn sin(self) -> Tile<T> {
         stub()
     }
@@ -320,7 +320,7 @@ impl<T: Float> Tile<T> {
     ///     (re * c - im * s, re * s + im * c)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`cos` gives a new tile, and leaves this one as it was"]
     pub fn cos(self) -> Tile<T> {
         stub()
     }
@@ -338,7 +338,7 @@ impl<T: Float> Tile<T> {
     ///     (position * 0.01).sin_approx()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`sin_approx` gives a new tile, and leaves this one as it was"]
     pub fn sin_approx(self) -> Tile<T> {
         stub()
     }
@@ -356,7 +356,7 @@ impl<T: Float> Tile<T> {
     ///     0.5 - 0.5 * (x * 6.283_185_5).cos_approx()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`cos_approx` gives a new tile, and leaves this one as it was"]
     pub fn cos_approx(self) -> Tile<T> {
         stub()
     }
@@ -376,7 +376,7 @@ impl<T: Float> Tile<T> {
     ///     0.5 * x * (1.0 + inner.tanh())
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`tanh` gives a new tile, and leaves this one as it was"]
     pub fn tanh(self) -> Tile<T> {
         stub()
     }
@@ -394,7 +394,7 @@ impl<T: Float> Tile<T> {
     ///     30.0 * (scores / 30.0).tanh_approx()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`tanh_approx` gives a new tile, and leaves this one as it was"]
     pub fn tanh_approx(self) -> Tile<T> {
         stub()
     }
@@ -414,7 +414,7 @@ impl<T: Float> Tile<T> {
     ///     0.5 * x * (1.0 + (x * 0.707_106_77).erf())
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`erf` gives a new tile, and leaves this one as it was"]
     pub fn erf(self) -> Tile<T> {
         stub()
     }
@@ -433,7 +433,7 @@ impl<T: Float> Tile<T> {
     ///     0.5 * (x * 0.707_106_77).erfc()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`erfc` gives a new tile, and leaves this one as it was"]
     pub fn erfc(self) -> Tile<T> {
         stub()
     }
@@ -451,7 +451,7 @@ impl<T: Float> Tile<T> {
     ///     select(x.is_nan(), 0.0, x)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`is_nan` gives a new tile, and leaves this one as it was"]
     pub fn is_nan(self) -> Tile<bool> {
         stub()
     }
@@ -469,7 +469,7 @@ impl<T: Float> Tile<T> {
     ///     x.is_infinite()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`is_infinite` gives a new tile, and leaves this one as it was"]
     pub fn is_infinite(self) -> Tile<bool> {
         stub()
     }
@@ -487,7 +487,7 @@ impl<T: Float> Tile<T> {
     ///     select(x.is_finite(), x, 0.0)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`is_finite` gives a new tile, and leaves this one as it was"]
     pub fn is_finite(self) -> Tile<bool> {
         stub()
     }
@@ -503,7 +503,7 @@ impl<T: Float> Tile<T> {
     ///     x * x.sum(-1).recip().expand(-1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`recip` gives a new tile, and leaves this one as it was"]
     pub fn recip(self) -> Tile<T> {
         stub()
     }
@@ -525,7 +525,7 @@ impl<T: Float> Tile<T> {
     ///     x.powi(3)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`powi` gives a new tile, and leaves this one as it was"]
     pub fn powi(self, n: i32) -> Tile<T> {
         stub()
     }
@@ -543,7 +543,7 @@ impl<T: Float> Tile<T> {
     ///     x - x.floor()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`floor` gives a new tile, and leaves this one as it was"]
     pub fn floor(self) -> Tile<T> {
         stub()
     }
@@ -561,7 +561,7 @@ impl<T: Float> Tile<T> {
     ///     x - x.trunc()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`trunc` gives a new tile, and leaves this one as it was"]
     pub fn trunc(self) -> Tile<T> {
         stub()
     }
@@ -581,7 +581,7 @@ impl<T: Float> Tile<T> {
     ///     x.round().cast()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`round` gives a new tile, and leaves this one as it was"]
     pub fn round(self) -> Tile<T> {
         stub()
     }
@@ -599,7 +599,7 @@ impl<T: Float> Tile<T> {
     ///     (x / scale).round_ties_even().cast()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`round_ties_even` gives a new tile, and leaves this one as it was"]
     pub fn round_ties_even(self) -> Tile<T> {
         stub()
     }
@@ -619,7 +619,7 @@ impl<T: Float> Tile<T> {
     ///     maximum(x.abs() - by, 0.0).copysign(x)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`copysign` gives a new tile, and leaves this one as it was"]
     pub fn copysign(self, sign: impl Operand<T>) -> Tile<T> {
         stub()
     }
@@ -637,7 +637,7 @@ impl<T: Float> Tile<T> {
     ///     (x / 32.0).ceil().cast()
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`ceil` gives a new tile, and leaves this one as it was"]
     pub fn ceil(self) -> Tile<T> {
         stub()
     }

@@ -19,7 +19,7 @@ impl<T: Number> Tile<T> {
     ///     (block_id(0) * 128 + arange(0, 128)).lt(n)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`lt` gives a new tile, and leaves this one as it was"]
     pub fn lt<B: Operand<T>>(self, other: B) -> Tile<bool> {
         stub()
     }
@@ -36,7 +36,7 @@ impl<T: Number> Tile<T> {
     ///     cols.expand(0).le(rows.expand(1))
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`le` gives a new tile, and leaves this one as it was"]
     pub fn le<B: Operand<T>>(self, other: B) -> Tile<bool> {
         stub()
     }
@@ -52,7 +52,7 @@ impl<T: Number> Tile<T> {
     ///     select(x.gt(0.0), x, 0.0)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`gt` gives a new tile, and leaves this one as it was"]
     pub fn gt<B: Operand<T>>(self, other: B) -> Tile<bool> {
         stub()
     }
@@ -68,7 +68,7 @@ impl<T: Number> Tile<T> {
     ///     x.ge(lo) & x.lt(hi)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`ge` gives a new tile, and leaves this one as it was"]
     pub fn ge<B: Operand<T>>(self, other: B) -> Tile<bool> {
         stub()
     }
@@ -86,7 +86,7 @@ impl<T: Number> Tile<T> {
     ///     x.clamp(0.0, 1.0)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`clamp` gives a new tile, and leaves this one as it was"]
     pub fn clamp<A: Operand<T>, B: Operand<T>>(self, min: A, max: B) -> Tile<T> {
         stub()
     }
@@ -112,7 +112,7 @@ impl<T: Number> Tile<T> {
     ///     (x * x).sum([0, 1])
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`sum` gives a new tile, and leaves this one as it was"]
     pub fn sum(self, axis: impl Axes) -> Tile<T> {
         stub()
     }
@@ -130,7 +130,7 @@ impl<T: Number> Tile<T> {
     ///     x.max(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`max` gives a new tile, and leaves this one as it was"]
     pub fn max(self, axis: impl Axes) -> Tile<T> {
         stub()
     }
@@ -148,7 +148,7 @@ impl<T: Number> Tile<T> {
     ///     x.max(1) - x.min(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`min` gives a new tile, and leaves this one as it was"]
     pub fn min(self, axis: impl Axes) -> Tile<T> {
         stub()
     }
@@ -170,7 +170,7 @@ impl<T: Number + Neg<Output = T>> Tile<T> {
     ///     x.abs().max(0)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`abs` gives a new tile, and leaves this one as it was"]
     pub fn abs(self) -> Tile<T> {
         stub()
     }

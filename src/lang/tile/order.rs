@@ -23,7 +23,7 @@ impl<T: Number> Tile<T> {
     ///     select((middle.eq(31) | middle.eq(32)).expand(0), sorted * 0.5, 0.0).sum(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`sort` gives a new tile, and leaves this one as it was"]
     pub fn sort(self, axis: i32) -> Tile<T> {
         stub()
     }
@@ -44,7 +44,7 @@ impl<T: Number> Tile<T> {
     ///     (sorted.cumsum(1) - sorted).le(p)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`sort_descending` gives a new tile, and leaves this one as it was"]
     pub fn sort_descending(self, axis: i32) -> Tile<T> {
         stub()
     }
@@ -63,7 +63,7 @@ impl<T: Number> Tile<T> {
     ///     tokens.gather(0, experts.argsort(0))
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`argsort` gives a new tile, and leaves this one as it was"]
     pub fn argsort(self, axis: i32) -> Tile<i32> {
         stub()
     }
@@ -83,7 +83,7 @@ impl<T: Number> Tile<T> {
     ///     x.argsort_descending(1).argsort(1)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`argsort_descending` gives a new tile, and leaves this one as it was"]
     pub fn argsort_descending(self, axis: i32) -> Tile<i32> {
         stub()
     }
@@ -110,7 +110,7 @@ impl<T: Number> Tile<T> {
     ///     (weights / weights.sum(1).expand(1), experts)
     /// }
     /// ```
-    #[must_use]
+    #[must_use = "`top_k` gives new tiles, and leaves this one as it was"]
     pub fn top_k(self, k: i32, axis: i32) -> (Tile<T>, Tile<i32>) {
         stub()
     }

@@ -7,7 +7,7 @@ use super::{
     edit::{Put, Range, put},
     tokens_of,
 };
-use crate::diag::{Area, Code, Diagnostic};
+use crate::diag::{Area, Code, Diagnostic, NOTHING};
 
 /// The words before the number of a line.
 const SIDES: [(&str, Put); 3] = [
@@ -67,7 +67,8 @@ impl Trial<'_> {
     fn with_lines(&self, diagnostic: &Diagnostic, help: &str) -> Option<Text> {
         let mut edits = Vec::new();
         for (number, line) in help.lines().enumerate() {
-            let new = tokens_of(line)?;
+            let left_out = line.starts_with(NOTHING);
+            let new = if left_out { TokenStream::new() } else { tokens_of(line)? };
             let (at, how) = match line.rsplit_once(" // ") {
                 Some((_, comment)) => {
                     let (how, at) = told(comment)?;

@@ -579,6 +579,12 @@ impl Builder<'_> {
             Some(place) => self.read(place),
             None => self.plain_expr(receiver, env),
         };
+        if matches!(val, Val::Range(_)) && name.name == "clone" && args.is_empty() {
+            return val;
+        }
+        if let Some(reported) = self.state_in_scan(&val, (receiver, name, args), loc) {
+            return reported;
+        }
         if let Some(reported) = self.not_of_memory(&val, (receiver, name, args), env, loc) {
             return reported;
         }

@@ -6,15 +6,77 @@ use std::rc::Rc;
 
 use la_arena::ArenaMap;
 
-use super::value::{ClosureVal, Val};
+use super::{
+    scope::VarId,
+    value::{ClosureVal, Place, Val},
+};
 use crate::{
     diag::Code,
-    elaborate::Builder,
+    elaborate::{Builder, messages::own_code::VALUE},
     ir::{ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
 };
 
+/// A closure over elements that is being built.
+pub(crate) struct OverElements {
+    /// The method that takes it.
+    method: &'static str,
+    /// How many variables there were before it.
+    vars: usize,
+    /// The axes of the tile.
+    rank: usize,
+}
+
 impl Builder<'_> {
+    /// Runs the body of a closure that computes elements of a tile with so many axes: it changes nothing outside of it.
+    pub(crate) fn call_over_elements(
+        &mut self,
+        (method, rank): (&'static str, usize),
+        f: &Rc<ClosureVal>,
+        vals: Vec<Val>,
+        at: Loc,
+    ) -> Val {
+        let vars = self.scopes.vars.len();
+        self.over_elements.push(OverElements { method, vars, rank });
+        let val = self.call_closure(f, vals, at);
+        self.over_elements.pop();
+        val
+    }
+
+    /// Reports an assignment in a closure over elements to a variable from outside of it; true if it is one.
+    pub(crate) fn changes_from_elements(&mut self, place: &Place, loc: Loc) -> bool {
+        let VarId(var) = place.var;
+        let Some(&OverElements { method, vars, rank }) = self.over_elements.last() else {
+            return false;
+        };
+        if var as usize >= vars {
+            return false;
+        }
+        let name = self.scopes.name_of(place.var).unwrap_or("this variable").to_owned();
+        let variable = &self.scopes.vars[var as usize];
+        let declared = variable.declared;
+        let dtype = self.num_of(&variable.val).map(|num| self.cells.settled(num));
+        // Counting is the one change that a mask says as well.
+        let sums = ".sum(0)".repeat(rank);
+        let help = dtype
+            .filter(|_| method == "map" && rank > 0)
+            .map(|dtype| format!("let {name} = {VALUE}.cast::<{dtype}>(){sums}.item();"));
+        let mut why = format!(
+            "the closure runs for many elements, in all threads at once, so there is no one `{name}` that it could change"
+        );
+        if method == "map" {
+            why += "; a mask has a `bool` for each element, and its sum counts them";
+        }
+        self.report(
+            Code::Immutable
+                .at(loc, format!("the closure of `{method}` changes `{name}`"))
+                .place_if(declared, "declared outside of the closure")
+                .why(why)
+                .help_if(help),
+        );
+        true
+    }
+
     /// `tile.map(f)`
     pub(crate) fn map(&mut self, tile: Value, f: &Rc<ClosureVal>, at: Loc, loc: Loc) -> Val {
         if self.is_ptr(tile) {
@@ -26,7 +88,8 @@ impl Builder<'_> {
         let outer = std::mem::replace(&mut self.terminated, false);
         self.regions.push(Region::default());
         self.conditional += 1;
-        let out = self.call_closure(f, vec![Val::Value(element)], at);
+        let rank = shape.as_ref().map_or(0, Vec::len);
+        let out = self.call_over_elements(("map", rank), f, vec![Val::Value(element)], at);
         let out = self.plain(out);
         let result = self.value(&out, at);
         self.conditional -= 1;

@@ -227,7 +227,7 @@ impl Builder<'_> {
                     length.map_or("no end".to_owned(), |length| length.to_string()),
                 )
                 .why("`unroll` writes the body out once for each iteration; without it, the loop runs on the device")
-                .help("for i in range(start, end, step)"),
+                .help("for i in range(from, to, step)"),
             );
         }
         let mut iterations = Vec::new();

@@ -28,6 +28,11 @@ impl Builder<'_> {
     pub(crate) fn path(&mut self, path: &Path, env: Env) -> Val {
         let joined = self.scopes.joined(env, path);
         let path = joined.as_ref().unwrap_or(path);
+        if let [_, _, ..] = path.segments[..]
+            && let Some(val) = self.constant_of_rust(path, env)
+        {
+            return val;
+        }
         match path.segments.as_slice() {
             [only] => match self.scopes.lookup(env, &only.name).cloned() {
                 Some(Binding::Var(var)) if self.scopes.spoiled.contains(&var) => Val::Error,
@@ -38,7 +43,9 @@ impl Builder<'_> {
                     if self.problems.reports() > before {
                         return Val::Error;
                     }
+                    self.defining.push(item.name.name.clone());
                     let val = self.plain_expr(&item.value, home);
+                    self.defining.pop();
                     self.coerce(val, &ty, path.loc)
                 }
                 Some(Binding::Type(Ty::Const(value, num))) => Val::Const(value, num),
@@ -52,6 +59,9 @@ impl Builder<'_> {
                     }))
                 }
                 Some(Binding::Use(real)) => {
+                    if let Some(val) = self.constant_of_rust(path, env) {
+                        return val;
+                    }
                     let name = real.last().cloned().unwrap_or_default();
                     Self::language_value(&name)
                         .unwrap_or_else(|| self.unknown(&only.name, path.loc, env))
@@ -354,6 +364,9 @@ impl Builder<'_> {
     }
 
     fn assign_place(&mut self, place: &Place, (val, val_loc): (Val, Loc), loc: Loc) {
+        if self.changes_from_elements(place, loc) {
+            return;
+        }
         let old = self.read(place);
         let variable = &self.scopes.vars[place.var.0 as usize];
         if !variable.mutable && !matches!(variable.val, Val::Unit) {
@@ -430,6 +443,11 @@ impl Builder<'_> {
         if let Some(index) = field_index(&val, &name.name) {
             let part = val.parts().and_then(|parts| parts.get(index)).cloned();
             return self.plain(part.unwrap_or(Val::Error));
+        }
+        if let Val::Range(range) = &val
+            && let Some(end) = range.end_named(&name.name)
+        {
+            return end.clone();
         }
         if val.is_absent() {
             return Val::Error;

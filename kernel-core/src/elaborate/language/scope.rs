@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    constants,
     doubt::Doubt,
     value::{Ty, Val},
 };
@@ -114,6 +115,8 @@ pub(crate) struct Scopes {
     pub(crate) doubt: Doubt,
     /// What only the host can use, by name: [`Devices::nowhere`].
     pub(crate) host: BTreeMap<String, &'static str>,
+    /// Functions of the host, by name: [`Devices::functions`].
+    pub(crate) host_functions: BTreeMap<String, (Loc, u32)>,
     /// Whether device items are still to come.
     pub(crate) pending: bool,
     /// Variables to which something was assigned that they cannot hold: what they are after it is not known.
@@ -327,6 +330,7 @@ impl Scopes {
             }
             self.host.extend(what.map(|what| (name.clone(), what)));
         }
+        self.host_functions.extend(devices.functions.clone());
         self.pending = !devices.pending.is_empty();
         for path in &devices.pending {
             self.bind(root, path, Binding::Awaited);
@@ -377,6 +381,12 @@ impl Scopes {
                 Item::Trait(t) => self.bind(scope, &t.name.name, Binding::Trait(t.clone())),
                 Item::Refused(name) => self.bind(scope, name, Binding::Refused),
                 Item::Impl(i) => self.impls.push((i.clone(), scope)),
+                Item::Use(item) if item.name == "*" && constants::is_module(&item.path) => {
+                    for name in constants::NAMES {
+                        let path = item.path.iter().cloned().chain([(*name).to_owned()]);
+                        self.bind(scope, name, Binding::Use(path.collect()));
+                    }
+                }
                 Item::Use(item) => {
                     self.bind(scope, &item.name, Binding::Use(item.path.clone()));
                 }

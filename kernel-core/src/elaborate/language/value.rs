@@ -313,6 +313,18 @@ pub(crate) struct RangeVal {
     pub(crate) loc: Loc,
 }
 
+impl RangeVal {
+    /// `r.start` and `r.end`, if they are written.
+    pub(crate) fn end_named(&self, name: &str) -> Option<&Val> {
+        let end = match name {
+            "start" => &self.from,
+            "end" => &self.to,
+            _ => return None,
+        };
+        (!matches!(end, Val::Unit)).then_some(end)
+    }
+}
+
 /// A part of a tensor that is used as a tensor.
 #[derive(Debug, Clone)]
 pub(crate) struct SliceVal {

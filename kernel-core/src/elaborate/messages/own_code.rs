@@ -21,6 +21,7 @@ use crate::{
 mod addresses;
 mod alternatives;
 mod constants;
+mod counted;
 mod declarations;
 mod elements;
 mod extents;
@@ -28,6 +29,8 @@ mod instances;
 mod loops;
 mod operators;
 mod parameters;
+mod stages;
+mod variants;
 
 use elements::Elements;
 
@@ -200,6 +203,8 @@ pub(crate) fn write(unit: &Unit, locations: &Locations, problems: &mut Problems)
                 (diagnostic.help, diagnostic.example) = (Some(help), None);
             }
         }
+        stages::write(&bodies, locations, list);
+        variants::join(list);
         // What found no expression has nothing to stand for its words.
         let open = |help: &String| [LEFT, RIGHT, VALUE].iter().any(|word| help.contains(word));
         for diagnostic in list.iter_mut() {
@@ -270,6 +275,8 @@ impl Body<'_> {
                 .or_else(|| self.element(expr, diagnostic, elements))
         } else if diagnostic.code == Code::Pipeline {
             self.copies(expr, locations, diagnostic)
+        } else if diagnostic.code == Code::Immutable {
+            self.changed_in_closure(expr, locations, diagnostic)
         } else {
             None
         };

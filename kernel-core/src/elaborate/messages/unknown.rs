@@ -4,7 +4,7 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
         Builder, Env,
-        language::{scope::Binding, value::Val},
+        language::{constants, scope::Binding, value::Val},
         signatures,
     },
     ir::{Dtype, Type},
@@ -54,6 +54,11 @@ pub(crate) fn nothing_called<'a>(
     if let Some((why, near)) = crate::elaborate::nearest_target(name) {
         return diagnostic.why(why).help(near);
     }
+    if constants::NAMES.contains(&name) {
+        return diagnostic
+            .why("the constants of the standard library are reached by their path, or by a `use` of it")
+            .help(format!("std::f32::consts::{name}"));
+    }
     let known = known.into_iter().chain(signatures::names().map(|name| -> &str { name }));
     match crate::diag::nearest(name, known) {
         Some(near) => diagnostic.help(near.to_owned()),
@@ -70,6 +75,19 @@ fn first_and_second(a: &Expr, b: &Expr) -> Option<(String, String)> {
     let (first, second) = if literal(a) && !literal(b) { (b, a) } else { (a, b) };
     Some((first.operand_text()?, second.text()?))
 }
+
+/// The message about a function of the host, with the place of the function and the attribute that it lacks.
+pub(crate) fn of_host_function(
+    diagnostic: Diagnostic,
+    function: Option<&(Loc, u32)>,
+) -> Diagnostic {
+    let Some((at, line)) = function else { return diagnostic };
+    let placed = diagnostic.place(*at, "the function");
+    Diagnostic { example: None, ..placed }.help(format!("{DEVICE} // before line {line}"))
+}
+
+/// The attribute of a function that kernels call.
+pub(crate) const DEVICE: &str = "#[device]";
 
 /// What a function of other languages is with these arguments.
 fn with_arguments(name: &str, args: &[String]) -> Option<String> {
@@ -163,16 +181,23 @@ impl Builder<'_> {
                     }),
             );
         }
-        let host = self.scopes.host.get(name).copied();
-        let diagnostic = nothing_called(name, loc, host, self.scopes.names(env));
+        let diagnostic = self.nothing_here(name, loc, env);
         self.report(diagnostic)
     }
 
     /// Reports a name that nothing defines, in a statement of which nothing else is certain.
     pub(crate) fn nowhere(&mut self, name: &str, loc: Loc, env: Env) -> Val {
-        let host = self.scopes.host.get(name).copied();
-        let diagnostic = nothing_called(name, loc, host, self.scopes.names(env));
+        let diagnostic = self.nothing_here(name, loc, env);
         self.report_certain(diagnostic)
+    }
+
+    /// The message about a name that nothing defines, among those in sight. A constant is none of those in its own value.
+    fn nothing_here(&self, name: &str, loc: Loc, env: Env) -> Diagnostic {
+        let host = self.scopes.host.get(name).copied();
+        let defined = |name: &&str| !self.defining.iter().any(|own| own == name);
+        let known = self.scopes.names(env).into_iter().filter(defined);
+        let diagnostic = nothing_called(name, loc, host, known);
+        of_host_function(diagnostic, self.scopes.host_functions.get(name))
     }
 
     /// A function that nothing defines, with its arguments, and the places of its name and of the call. It may be a method.

@@ -96,7 +96,7 @@ const MEANINGS: &[(&str, &str)] = &[
         "barriers",
         "`barriers(number, count)` is a ring of barriers, each of which ends a phase after `count` arrivals",
     ),
-    ("range", "`range(start, end, step)` counts from `start` to `end` in steps"),
+    ("range", "`range(from, to, step)` counts from `from` to `to` in steps"),
     (
         "pipeline",
         "`pipeline(range, stages)` runs the copies of a loop up to `stages` iterations ahead",

@@ -208,10 +208,10 @@ impl<'a> Builder<'a> {
 
     /// `x.reduce(axis, f)`, `x.scan(axis, f)`, `x.scan_reverse(axis, f)`
     pub(crate) fn walked_by(&mut self, purpose: Purpose, given: &Given<'_>) -> Val {
-        let at = given.at(1);
+        let (at, method) = (given.at(1), (given.signature.name, 0));
         self.along_each(purpose, given, at, &mut |builder, a, b| {
             let vals = vec![Val::Value(a), Val::Value(b)];
-            let val = builder.call_closure(given.closure(1), vals, at);
+            let val = builder.call_over_elements(method, given.closure(1), vals, at);
             builder.plain(val)
         })
     }
@@ -226,7 +226,8 @@ impl<'a> Builder<'a> {
         let (purpose, axis) = (Purpose::Scan(direction), given.number(0));
         self.along_from(purpose, (tile, axis), Some(initial), &places, &mut |builder, a, b| {
             let vals = vec![Val::Value(a), Val::Value(b)];
-            let val = builder.call_closure(given.closure(2), vals, at);
+            let method = (given.signature.name, 0);
+            let val = builder.call_over_elements(method, given.closure(2), vals, at);
             builder.plain(val)
         })
     }

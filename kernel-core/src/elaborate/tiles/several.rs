@@ -141,7 +141,8 @@ impl Builder<'_> {
         let places = Places { call: given.loc, function: at, parts: &parts, example };
         self.combine(&nums, purpose, &places, &mut |builder, a, b| {
             let tuples = [a, b].map(|values| grouped(&given.of, values));
-            let val = builder.call_closure(closure, tuples.to_vec(), at);
+            let method = (given.signature.name, 0);
+            let val = builder.call_over_elements(method, closure, tuples.to_vec(), at);
             let val = builder.with_plain_leaves(val);
             if is_like(&val, &given.of) {
                 return each(&val).into_iter().cloned().collect();
