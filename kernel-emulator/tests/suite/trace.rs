@@ -106,7 +106,7 @@ fn a_bulk_copy_completes_a_phase_for_which_warps_wait() {
     let copy = copies[0];
     assert!(copy.name.ends_with(", 8192 bytes"), "{}", copy.name);
     // 64 bytes a cycle, then the latency of main memory, and what a bulk copy takes longer.
-    assert_eq!(copy.end - copy.start, 8192.0 / 64.0 + 479.0 + 170.0);
+    assert_eq!(copy.end - copy.start, 8192.0 / 64.0 + 665.0 + 170.0);
     let mbarrier = timeline.lanes.iter().find(|lane| lane.name.starts_with("mbarrier "));
     let mbarrier = &mbarrier.expect("it has a phase").name;
     let phases = lane(&timeline, mbarrier);
@@ -254,6 +254,42 @@ fn a_grid_takes_as_long_as_its_blocks_take_to_start() {
     let cycles = timeline.model.expect("it ends").cycles;
     // The model's interval has two digits after the point: half of the last one, 0.005 cycles for each block, is 655 cycles.
     assert!((cycles - 143_366.0).abs() <= 655.0, "{cycles}");
+}
+
+#[test]
+fn a_block_keeps_its_place_until_its_stores_are_done() {
+    let cycles = |store: &str, blocks: u32| {
+        let place = "mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 128; add.s64 %d1, %d1, %d2; setp.lt.u32 %p0, %r0, 32;";
+        let bench = Bench::new(&entry(1, &format!("{SETUP} {place} {store}")));
+        let data = bench.upload(&vec![0; 528 * 128]);
+        let config = LaunchConfig::new([blocks, 1, 1], [1024, 1, 1]);
+        let trace = TraceOptions::default();
+        let (_, timeline) = traced(&bench, (&config, &[data]), (&Options::default(), &trace));
+        timeline.model.expect("it ends").cycles
+    };
+    // Two blocks of 1024 threads fit on each of 132 multiprocessors: half of 528 wait for the others. The second-level cache has a store
+    // 287 cycles after it is issued.
+    let waits = |store| cycles(store, 528) - cycles(store, 264);
+    let (idle, stores) = (waits(""), waits("@%p0 st.global.u32 [%d1], %r0;"));
+    assert!(stores > idle + 250.0, "{stores} cycles with stores, {idle} without");
+}
+
+#[test]
+fn values_without_a_register_go_to_memory_and_back() {
+    let cycles = |values: u32| {
+        let loads: String = (1..=values)
+            .map(|at| format!("ld.global.f32 %f{at}, [%d0+{}];", 4 * at))
+            .collect();
+        let sums: String = (1..=values).map(|at| format!("add.f32 %f0, %f0, %f{at};")).collect();
+        let registers = values + 1;
+        let body = format!(
+            ".reg .b64 %d<1>; .reg .f32 %f<{registers}>; ld.param.u64 %d0, [p0]; mov.f32 %f0, 0f00000000; {loads} {sums} st.global.f32 [%d0], %f0;"
+        );
+        timeline(32, &body).model.expect("it ends").block_cycles
+    };
+    // Twice the additions, each of four cycles; of 400 values not all have one of 255 registers.
+    let (few, many) = (cycles(200), cycles(400));
+    assert!(many > 3.0 * few, "{few} and {many} cycles");
 }
 
 #[test]
