@@ -1,13 +1,7 @@
 //! Compiling kernels that are fragments: nothing is said of their order as a whole.
 
 use crate::{of_order::is_of_order, rendered::said};
-use kernel_core::{
-    Options,
-    compile::compile_unit,
-    diag::Problems,
-    loc::Locations,
-    syntax,
-};
+use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
 use proc_macro2::TokenStream;
 
 /// What the compiler makes of a fragment.

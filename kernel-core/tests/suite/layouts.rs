@@ -1,13 +1,7 @@
 //! What a kernel says of layouts, and what it costs: assertions, pinned loads.
 
 use crate::rendered::said;
-use kernel_core::{
-    Options,
-    compile::compile_unit,
-    diag::Problems,
-    loc::Locations,
-    syntax,
-};
+use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
 
 /// The PTX of a kernel's variants, that which assumes most first, without the positions in the source; or the messages.
 fn compiled(text: &str) -> Result<Vec<String>, String> {

@@ -1,13 +1,7 @@
 //! `ptx!` from the kernel to the PTX: where it stands, what it may decide, what becomes of it.
 
-use crate::rendered::said;
-use kernel_core::{
-    Options,
-    compile::compile_unit,
-    diag::Problems,
-    loc::Locations,
-    syntax,
-};
+use crate::rendered;
+use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
 
 /// The PTX of the general variant of a kernel, or what is wrong with it.
 fn compile(body: &str) -> Result<String, Vec<String>> {
@@ -25,7 +19,7 @@ fn compile(body: &str) -> Result<String, Vec<String>> {
     let compiled =
         compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
     if !problems.is_empty() {
-        return Err(problems.iter().map(|problem| said(problem, &locations)).collect());
+        return Err(problems.iter().map(|problem| rendered::said(problem, &locations)).collect());
     }
     let variant = compiled[0][0].images[0].variants.last().expect("a kernel has a variant");
     Ok(variant.ptx.clone())

@@ -277,9 +277,8 @@ fn a_block_keeps_its_place_until_its_stores_are_done() {
 #[test]
 fn values_without_a_register_go_to_memory_and_back() {
     let cycles = |values: u32| {
-        let loads: String = (1..=values)
-            .map(|at| format!("ld.global.f32 %f{at}, [%d0+{}];", 4 * at))
-            .collect();
+        let loads: String =
+            (1..=values).map(|at| format!("ld.global.f32 %f{at}, [%d0+{}];", 4 * at)).collect();
         let sums: String = (1..=values).map(|at| format!("add.f32 %f0, %f0, %f{at};")).collect();
         let registers = values + 1;
         let body = format!(
