@@ -54,18 +54,21 @@ impl Trial<'_> {
     /// The operation that is nearly right, with which the message goes and nothing else comes.
     pub(super) fn nearly(&self, diagnostic: &Diagnostic) -> Option<Nearly> {
         let mut all = Vec::new();
-        match diagnostic.code {
-            Code::Unordered => {
-                self.numbers(&mut all);
-                self.arrivals(diagnostic, &mut all);
-            }
-            Code::ClusterOrder => {
-                self.meetings(&mut all);
-                self.arrivals(diagnostic, &mut all);
-            }
-            Code::Arrivals => self.expects(&mut all),
-            Code::InFlight => self.commits(diagnostic, &mut all),
-            _ => {}
+        let code = diagnostic.code;
+        if code == Code::Unordered {
+            self.numbers(&mut all);
+        }
+        if code == Code::ClusterOrder {
+            self.meetings(&mut all);
+        }
+        if matches!(code, Code::Unordered | Code::ClusterOrder) {
+            self.arrivals(diagnostic, &mut all);
+        }
+        if code == Code::Arrivals {
+            self.expects(&mut all);
+        }
+        if code == Code::InFlight {
+            self.commits(diagnostic, &mut all);
         }
         all.into_iter().find(|one| self.mends(diagnostic, &one.text))
     }
@@ -280,9 +283,10 @@ impl Trial<'_> {
 impl Nearly {
     /// Says it.
     pub(super) fn tell(self, diagnostic: &mut Diagnostic) {
-        let access = match diagnostic.code {
-            Code::Arrivals => "this waits without end",
-            _ => "this access is not ordered",
+        let access = if diagnostic.code == Code::Arrivals {
+            "this waits without end"
+        } else {
+            "this access is not ordered"
         };
         diagnostic.secondary.insert(0, (diagnostic.primary, access.to_owned()));
         diagnostic.found_at = Some(diagnostic.primary);
