@@ -2,9 +2,18 @@
 //!
 //! `cargo run --release -p benches --bin path`
 #![expect(
+    dead_code,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::duplicate_mod,
+    clippy::many_single_char_names,
+    reason = "only the kernels are used, of programs that stand for themselves"
+)]
+#![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
-    reason = "a program that prints its measurements"
+    clippy::float_cmp,
+    reason = "a program that prints its measurements; sums of two numbers are exact"
 )]
 
 use anyhow::{Result, ensure};
@@ -20,15 +29,6 @@ macro_rules! programs {
     ($($name:ident: $path:literal),+ $(,)?) => {
         $(
             #[path = $path]
-            #[allow(
-                dead_code,
-                unreachable_pub,
-                unused_qualifications,
-                clippy::cast_precision_loss,
-                clippy::print_stdout,
-                clippy::duplicate_mod,
-                reason = "only the kernels are used, of a program that stands for itself"
-            )]
             mod $name;
         )+
     };
@@ -58,10 +58,13 @@ use kiln::sched::{Clustered, Grouped, Linear, Persistent};
 const BANDWIDTH: f64 = 4259e9;
 const RATE: f64 = 989e12;
 
+/// Puts a launch on a stream.
+type Launched<'a> = Box<dyn FnMut(&Stream) -> Result<()> + 'a>;
+
 /// What is timed under a name.
 struct Step<'a> {
     name: &'static str,
-    launch: Own<Box<dyn FnMut(&Stream) -> Result<()> + 'a>>,
+    launch: Own<Launched<'a>>,
 }
 
 fn step<'a>(name: &'static str, launch: impl FnMut(&Stream) -> Result<()> + 'a) -> Step<'a> {
@@ -171,19 +174,16 @@ fn softmax(stream: &Stream) -> Result<()> {
     for shape @ [height, width] in [[65536, 8192], [8192, 32768]] {
         let x = stream.upload(&data::normal(height * width, 1, bf16::from_f32), shape)?;
         let mut out = stream.full(shape, bf16::NAN)?;
-        let mut to = stream.full(shape, bf16::NAN)?;
-        let mut launch = |stream: &Stream| -> Result<()> {
+        let work = format!("softmax, bf16 {height}x{width}");
+        let steps = vec![step("softmax", |stream| {
             let (x, out) = (&x, &mut out);
-            Ok(if width > 16384 {
+            if width > 16384 {
                 softmax_wide::<bf16, 8192>(softmax_wide::Args { x, out }).launch(stream)?;
             } else {
                 softmax::<bf16, 8192, 8>(softmax::Args { x, out }).launch(stream)?;
-            })
-        };
-        launch(stream)?;
-        let work = format!("softmax, bf16 {height}x{width}");
-        let steps =
-            vec![step("softmax", launch), step("copy", |stream| Ok(stream.copy(&x, &mut to)?))];
+            }
+            Ok(())
+        })];
         time(stream, &work, moved(4 * height * width), steps)?;
         let off = rows(&halves(&out)?, &halves(&x)?, width);
         // 8 bits of a result, rounded.
@@ -192,25 +192,29 @@ fn softmax(stream: &Stream) -> Result<()> {
     Ok(())
 }
 
+/// Rows and columns of what is transposed.
+const SIDE: usize = 16384;
+
+/// Whether one is the other's transpose, as far as samples tell.
+fn right<T: Element + PartialEq>(x: &[T], out: &[T]) -> bool {
+    (0..SIDE * SIDE).step_by(4093).all(|at| out[at % SIDE * SIDE + at / SIDE] == x[at])
+}
+
 /// 16384 by 16384.
 fn transpose(stream: &Stream) -> Result<()> {
     use crate::transpose::{transpose, transpose_shared};
     use transpose_conflicts::{chosen, conflicts, direct};
-    const N: usize = 16384;
-    let shape = [N; 2];
-    fn right<T: Element + PartialEq>(x: &[T], out: &[T]) -> bool {
-        (0..N * N).step_by(4093).all(|at| out[at % N * N + at / N] == x[at])
-    }
+    let shape = [SIDE; 2];
     {
-        let host = data::normal(N * N, 1, |x| x);
+        let host = data::normal(SIDE * SIDE, 1, |x| x);
         let x = stream.upload(&host, shape)?;
         let mut outs = Vec::new();
-        for _ in 0..6 {
+        for _ in 0..5 {
             outs.push(stream.full(shape, f32::NAN)?);
         }
         {
-            let [a, b, c, d, e, f] = outs.as_mut_slice() else { unreachable!("six of them") };
-            let mut steps = vec![
+            let [a, b, c, d, e] = outs.as_mut_slice() else { unreachable!("five of them") };
+            let steps = vec![
                 own!("direct", direct(direct::Args { x: &x, out: a })),
                 own!("conflicts", conflicts(conflicts::Args { x: &x, out: b })),
                 own!("chosen layout", chosen(chosen::Args { x: &x, out: c })),
@@ -221,23 +225,19 @@ fn transpose(stream: &Stream) -> Result<()> {
                     transpose_shared::<f32, 64, 8>(transpose_shared::Args { x: &x, out: e })
                 }),
             ];
-            steps.push(step("copy", |stream| Ok(stream.copy(&x, f)?)));
-            time(stream, "transpose, f32 16384x16384", moved(8 * N * N), steps)?;
+            time(stream, "transpose, f32 16384x16384", moved(8 * SIDE * SIDE), steps)?;
         }
-        for (at, out) in outs[..5].iter().enumerate() {
+        for (at, out) in outs.iter().enumerate() {
             ensure!(right(&host, &out.to_vec(stream)?), "transpose {at} in f32 is wrong");
         }
     }
-    let host = data::normal(N * N, 1, f16::from_f32);
+    let host = data::normal(SIDE * SIDE, 1, f16::from_f32);
     let x = stream.upload(&host, shape)?;
-    let (mut out, mut to) = (stream.full(shape, f16::NAN)?, stream.full(shape, f16::NAN)?);
-    let steps = vec![
-        own!("`transpose`, 8 warps", {
-            transpose::<f16, 128, 8>(transpose::Args { x: &x, out: &mut out })
-        }),
-        step("copy", |stream| Ok(stream.copy(&x, &mut to)?)),
-    ];
-    time(stream, "transpose, f16 16384x16384", moved(4 * N * N), steps)?;
+    let mut out = stream.full(shape, f16::NAN)?;
+    let steps = vec![own!("`transpose`, 8 warps", {
+        transpose::<f16, 128, 8>(transpose::Args { x: &x, out: &mut out })
+    })];
+    time(stream, "transpose, f16 16384x16384", moved(4 * SIDE * SIDE), steps)?;
     ensure!(right(&host, &out.to_vec(stream)?), "transpose in f16 is wrong");
     Ok(())
 }
@@ -257,11 +257,14 @@ macro_rules! product {
     };
 }
 
+/// The nearest value of a type, and the value.
+type Rounding<T> = (fn(f32) -> T, fn(T) -> f64);
+
 /// Products of n³, whose right operand is [n, k]ᵀ for the peer alone, so that both read what is contiguous for them.
 fn products<T: benches::cublaslt::Numbers + Element>(
     stream: &Stream,
     (n, kind): (usize, &str),
-    (of, value): (fn(f32) -> T, fn(T) -> f64),
+    (of, value): Rounding<T>,
     kernels: &[(&'static str, Product<T>)],
 ) -> Result<()> {
     let shape = [n; 2];
@@ -367,12 +370,6 @@ fn main() -> Result<()> {
     let stream = device.stream()?;
     println!("on {device}");
     println!("| work | step | us | share of the floor |\n|---|---|---|---|");
-    {
-        const LEN: usize = 1 << 29;
-        let (from, mut to) = (stream.zeros::<bf16, 1>([LEN])?, stream.zeros::<bf16, 1>([LEN])?);
-        let steps = vec![step("copy", |stream| Ok(stream.copy(&from, &mut to)?))];
-        time(&stream, "copy of 1 GiB", moved(4 * LEN), steps)?;
-    }
     vector_add(&stream)?;
     softmax(&stream)?;
     transpose(&stream)?;

@@ -277,9 +277,12 @@ fn a_block_keeps_its_place_until_its_stores_are_done() {
 #[test]
 fn values_without_a_register_go_to_memory_and_back() {
     let cycles = |values: u32| {
-        let loads: String =
-            (1..=values).map(|at| format!("ld.global.f32 %f{at}, [%d0+{}];", 4 * at)).collect();
-        let sums: String = (1..=values).map(|at| format!("add.f32 %f0, %f0, %f{at};")).collect();
+        let each = |text: &dyn Fn(u32) -> String| {
+            let lines: Vec<String> = (1..=values).map(text).collect();
+            lines.join(" ")
+        };
+        let loads = each(&|at| format!("ld.global.f32 %f{at}, [%d0+{}];", 4 * at));
+        let sums = each(&|at| format!("add.f32 %f0, %f0, %f{at};"));
         let registers = values + 1;
         let body = format!(
             ".reg .b64 %d<1>; .reg .f32 %f<{registers}>; ld.param.u64 %d0, [p0]; mov.f32 %f0, 0f00000000; {loads} {sums} st.global.f32 [%d0], %f0;"
