@@ -121,7 +121,8 @@ pub fn mma_sparse<T: Scalar, U: Scalar, A: Number>(
 /// `wgmma.wait_group.sync.aligned N` (PTX ISA, `wgmma.wait_group`).
 ///
 /// # Errors
-/// K0502 on a target without `wgmma`, K0106 and K0207 for the number; K0410 if the result is used while its product may be in flight.
+/// K0502 on a target without `wgmma`, K0106 and K0207 for the number; K0410 if the result is used while its product may be in flight, and
+/// K0418 if that product's operands are overwritten then.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

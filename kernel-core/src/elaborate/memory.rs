@@ -16,3 +16,4 @@ mod rows;
 pub(crate) mod slices;
 pub(crate) mod tma;
 mod views;
+mod whole;
