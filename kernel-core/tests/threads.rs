@@ -119,7 +119,7 @@ fn what_is_wrong_with_some_instances_is_said_of_those() {
         }",
     );
     let said = &given.tokens;
-    assert!(said.contains("N = 48") && !said.contains("N = 64"), "{said}");
+    assert!(said.contains("`N` = 48") && !said.contains("`N` = 64"), "{said}");
     assert!(given.failures.is_empty());
 }
 

@@ -66,7 +66,7 @@
 //! * **J**: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (arXiv 1804.06826): dependent arithmetic.
 //! * **M**: measured on an H200 for Kiln: copies of 1 GiB reach 4.3 TB/s, a multiprocessor gets 64 bytes a cycle from the second-level
 //!   cache, a TMA copy of a single row takes as long as 53 cycles of the engine, a load that depends on the one before takes 287 cycles over
-//!   8 MB and 665 over 256 MB, and `ldmatrix` with `cp.async` beside `mma.sync` moves 0.93 of 128 bytes a cycle.
+//!   8 MB and 665 over 256 MB, and `ldmatrix` with `cp.async` beside `mma.sync` moves 119 of 128 bytes a cycle.
 //! * **N**: Nsight Compute's documentation, "Memory Chart" and "L1/TEX Cache": the tag stage of the first-level cache is a unit beside its
 //!   data stage.
 //! * **W**: the architecture papers of A100, H100 and Blackwell: bandwidth, clocks and the rates of tensor cores.
@@ -346,7 +346,7 @@ pub(crate) struct Traced<'a> {
     pub(crate) entry: &'a EntryInfo,
     pub(crate) config: &'a LaunchConfig,
     pub(crate) device: Option<&'a str>,
-    /// What the source calls what is in shared memory, whose dynamic part begins behind the static bytes.
+    /// What the source calls what is in shared memory, whose dynamic part begins after the static bytes.
     pub(crate) names: Option<&'a Names>,
 }
 

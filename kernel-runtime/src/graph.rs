@@ -181,7 +181,7 @@ impl Device {
         if !uses.any && OUTSIDE.get() != outside {
             return Err(Error::NotInGraph {
                 operation: "a launch on another stream, which has run,",
-                instead: "launch on the stream that the closure of the capture gets, on which there is nothing",
+                instead: "launch on the stream that the closure gets, on which nothing was recorded",
             });
         }
         Ok((recorded, uses))

@@ -507,7 +507,7 @@ impl<T: Scalar> Tile<T> {
     ///     dot(a, b, acc.to_layout(RESULT)).assert_layout(RESULT)
     /// }
     /// ```
-    #[must_use = "`assert_layout` gives a new tile, and leaves this one as it was"]
+    #[must_use = "`assert_layout` gives the tile whose layout it asserts"]
     pub fn assert_layout(self, layout: Layout) -> Tile<T> {
         stub()
     }

@@ -81,7 +81,7 @@ pub(super) fn pressure(code: &Code, facts: &[Facts], words: &[u32], most: u32) -
     Pressure { registers: needed.min(most), without }
 }
 
-/// The values that are live before each instruction, and behind the last, of `registers` in all.
+/// The values that are live before each instruction and after the last, of `registers` in all.
 fn live(code: &Code, facts: &[Facts], registers: usize) -> Vec<Set> {
     let size = registers.div_ceil(64);
     let mut before: Vec<Set> = vec![vec![0; size]; facts.len() + 1];

@@ -405,12 +405,12 @@ impl<'a> Model<'a> {
     /// before they go.
     fn spill(&mut self, issue: Issue<'_>, done: f64) {
         let multiprocessor = &mut self.multiprocessors[issue.block];
-        let words = issue.facts.spilled;
-        multiprocessor.shared = multiprocessor.shared.max(issue.at) + words * cost::SHARED_PASS;
-        multiprocessor.usage.shared += words;
+        let passes = issue.facts.spilled * cost::SHARED_PASS;
+        multiprocessor.shared = multiprocessor.shared.max(issue.at) + passes;
+        multiprocessor.usage.shared += passes;
         let state = &mut self.instances[issue.instance].warps[issue.warp];
         let from = if issue.facts.action == Action::Wgmma { done } else { state.ready };
-        state.ready = from.max(multiprocessor.shared) + words + self.setting.device.first;
+        state.ready = from.max(multiprocessor.shared) + self.setting.device.first;
     }
 
     /// Shared memory is accessed so many times: when the result is there. What a `cp.async` writes comes `from` later on, and takes its

@@ -64,15 +64,13 @@ function markRest() {
 // The barriers on which warps wait without end: each gets a span that says what it lacks. From which warp to which barrier, and since when.
 function addWaits() {
   const found = [], known = new Map(), words = (span, at) => trace.texts[span[at]];
-  const names = (name, inside) => {
-    const at = inside.indexOf(name);
-    return at >= 0 && !/[0-9a-z]/i.test(inside[at + name.length] || "");
-  };
+  // A barrier has its name in back quotes, or the address of its lane.
+  const barrier = (text) => (/`([^`]+)`|(0x[0-9a-f]+)/.exec(text) || []).slice(1).find(Boolean);
   for (const span of trace.spans.filter((span) => !profile && words(span, KIND) === "stuck")) {
     const name = words(span, NAME), process = trace.rows[span[ROWI]][0];
     if (!name.startsWith("waits for phase")) continue;
     const row = trace.rows.findIndex(([block, lane]) => block === process && !lane.startsWith("warp ")
-      && names(lane.replace(/^mbarrier /, "").replace(/`/g, ""), name));
+      && lane.replace(/^mbarrier /, "") === barrier(name));
     if (row < 0) continue;
     if (!known.has(row)) {
       const since = byRow[row].reduce((last, other) => Math.max(last, other[START] + other[LENGTH]), 0);

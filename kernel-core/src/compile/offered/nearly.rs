@@ -1,6 +1,6 @@
-//! An operation that stands there and is nearly right, where a message finds that accesses are not ordered: the wrong number of a wait, an
-//! arrival in front of what it announces, the `sync()` of a block for that of a cluster. If the kernel builds with it mended, it is what
-//! the message underlines.
+//! An operation of the kernel that is nearly right, where a message finds that accesses are not ordered: the wrong number of a wait, an
+//! arrival before what it announces, the `sync()` of a block for that of a cluster. If the kernel builds with it mended, the message
+//! underlines it.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -9,12 +9,16 @@ use super::{
     Text, Trial,
     edit::{Put, Range, put, statements_around},
     range,
+    source::Part,
 };
 use crate::{
-    diag::{Code, Diagnostic, Goes, Side},
+    diag::{Code, Diagnostic, Goes, Side, counted},
     loc::Loc,
     syntax::written,
 };
+
+/// How a message about a phase without end ends; a message about an `expect` does not.
+const WAITED_FOR: &str = " that this waits for never ends";
 
 /// A greater number of groups that a wait leaves is not tried in all its values.
 const MOST_GROUPS: u32 = 8;
@@ -51,7 +55,7 @@ impl Statement {
 }
 
 impl Trial<'_> {
-    /// The operation that is nearly right, with which the message goes and nothing else comes.
+    /// The operation that is nearly right: mending it removes the message and adds none.
     pub(super) fn nearly(&self, diagnostic: &Diagnostic) -> Option<Nearly> {
         let mut all = Vec::new();
         let code = diagnostic.code;
@@ -64,13 +68,17 @@ impl Trial<'_> {
         if matches!(code, Code::Unordered | Code::ClusterOrder) {
             self.arrivals(diagnostic, &mut all);
         }
-        if code == Code::Arrivals {
+        if code == Code::Arrivals && diagnostic.headline.ends_with(WAITED_FOR) {
             self.expects(&mut all);
         }
         if code == Code::InFlight {
             self.commits(diagnostic, &mut all);
         }
-        all.into_iter().find(|one| self.mends(diagnostic, &one.text))
+        // The message's own help is tried as well.
+        let least = self.builds.get() / 2;
+        all.into_iter()
+            .take_while(|_| self.builds.get() > least)
+            .find(|one| self.mends(diagnostic, &one.text))
     }
 
     /// Whether a text has no such message, and no new one.
@@ -93,12 +101,14 @@ impl Trial<'_> {
         for part in &self.parts {
             let Some((_, callee)) = &part.callee else { continue };
             let words: Vec<&str> = callee.iter().map(String::as_str).collect();
-            let (what, why) = match words[..] {
+            let (unit, what, why) = match words[..] {
                 ["copy_async_wait"] => (
+                    "group",
                     "pending",
                     "`copy_async_wait(n)` waits until at most the last `n` groups are pending (PTX ISA, \"cp.async.wait_group\")",
                 ),
                 ["wgmma", ":", ":", "wait"] => (
+                    "product",
                     "in flight",
                     "`wgmma::wait(n, ..)` waits until at most the last `n` products are in flight (PTX ISA, \"wgmma.wait_group\")",
                 ),
@@ -122,8 +132,12 @@ impl Trial<'_> {
                     at: self.locations.of(number),
                     help,
                     goes: None,
-                    required: None,
-                    actual: format!("`{}`: {groups} may be {what} then", written(&part.tokens)),
+                    required: Some("a wait that leaves fewer of them"),
+                    actual: format!(
+                        "`{}`, after which {} may be {what}",
+                        written(&part.tokens),
+                        counted(groups as usize, unit)
+                    ),
                     why,
                 });
             }
@@ -151,15 +165,15 @@ impl Trial<'_> {
         }
     }
 
-    /// Arrivals in front of an access that the message points at.
+    /// Arrivals before an access that the message points at.
     fn arrivals(&self, diagnostic: &Diagnostic, out: &mut Vec<Nearly>) {
         let mut places = vec![range(self.locations, diagnostic.primary)];
         places.extend(diagnostic.secondary.iter().map(|(loc, _)| range(self.locations, *loc)));
         for block in blocks(&self.text.item) {
-            for (turn, arrival) in block.iter().enumerate() {
+            for (index, arrival) in block.iter().enumerate() {
                 let Some(call) = arrival.calls_method("arrive") else { continue };
                 let holds = |one: &&Statement| places.iter().any(|place| one.at.holds(*place));
-                let Some(access) = block[turn + 1..].iter().find(holds) else { continue };
+                let Some(access) = block[index + 1..].iter().find(holds) else { continue };
                 let put_behind = || {
                     let item = put(self.text.item.clone(), access.at, Put::After, &arrival.tokens)?;
                     put(item, arrival.at, Put::Instead, &TokenStream::new())
@@ -174,16 +188,21 @@ impl Trial<'_> {
                     (access, Side::After, words),
                     None,
                     (
-                        format!("`{}`, in front of the access", written(call)),
-                        "an arrival says that what stands before it is done, and nothing of what comes behind it",
+                        format!("`{}`, before the access", written(call)),
+                        "an arrival covers what stands before it, and nothing after it",
                     ),
                 ));
             }
         }
     }
 
-    /// `expect` where not every block comes.
+    /// `expect` that not every block of a cluster reaches, beside a multicast.
     fn expects(&self, out: &mut Vec<Nearly>) {
+        let is_multicast =
+            |part: &Part| part.callee.as_ref().is_some_and(|(_, name)| name == &["multicast"]);
+        if !self.parts.iter().any(is_multicast) {
+            return;
+        }
         for block in blocks(&self.text.item) {
             for expect in &block {
                 let Some(call) = expect.calls_method("expect") else { continue };
@@ -208,7 +227,7 @@ impl Trial<'_> {
                     (&outer, Side::Before, words),
                     Some("an `expect` in each block that waits"),
                     (
-                        format!("`{}`, which not every block comes to", written(call)),
+                        format!("`{}`, which not every block reaches", written(call)),
                         "the bytes of a multicast count on the barrier of each block that gets them, so each of these blocks expects them",
                     ),
                 ));
@@ -269,7 +288,7 @@ impl Trial<'_> {
                 }),
                 required: None,
                 actual: format!("a wait on `{name}`, to which nothing is committed"),
-                why: "a phase ends when all arrivals have come that the barrier counts: `tcgen05::commit` has the tensor cores arrive when they are done",
+                why: "a phase ends when all arrivals that the barrier counts are there: `tcgen05::commit` has the tensor cores arrive when they are done",
             });
         }
     }
@@ -291,6 +310,9 @@ impl Nearly {
         diagnostic.secondary.insert(0, (diagnostic.primary, access.to_owned()));
         diagnostic.found_at = Some(diagnostic.primary);
         diagnostic.primary = self.at;
+        if let Some(phase) = diagnostic.headline.strip_suffix(WAITED_FOR) {
+            diagnostic.headline = format!("{phase} never ends");
+        }
         diagnostic.compare.truncate(1);
         if let Some(row) = diagnostic.compare.first_mut() {
             if let Some(required) = self.required {

@@ -62,7 +62,7 @@ impl Builder<'_> {
             .filter(|_| method == "map" && rank > 0)
             .map(|dtype| format!("let {name} = {VALUE}.cast::<{dtype}>(){sums}.item();"));
         let mut why = format!(
-            "the closure runs for many elements, in all threads at once, so there is no one `{name}` that it could change"
+            "the closure runs for many elements, in all threads at once, so there is no single `{name}` to change"
         );
         if method == "map" {
             why += "; a mask has a `bool` for each element, and its sum counts them";

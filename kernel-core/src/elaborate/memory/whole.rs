@@ -49,14 +49,20 @@ impl Builder<'_> {
             return None;
         }
         extents.resize(extents.len().max(1), 1);
-        let matrix = format!("{extents:?}");
-        Some(
-            Code::SharedUse
-                .at(loc, "shared memory is read and multiplied as a matrix or a row")
-                .compare("extents", &matrix, format!("{:?}", shared.shape))
-                .why("axes of extent 1 can be left out: a copy drops and adds them, so that a window of extents [1, 16, 1, 128] fills an allocation of [16, 128]")
-                .help(self.applied(window, &format!(".reshape({matrix})"))),
-        )
+        let (matrix, whole) = (format!("{extents:?}"), format!("{:?}", shared.shape));
+        let data = &self.shared[shared.root];
+        let is_all = data.shape == shared.shape;
+        let place = if is_all { data.loc } else { loc };
+        let diagnostic = Code::SharedUse
+            .at(place, "shared memory of more than two axes is used as a whole")
+            .compare("extents", &matrix, &whole)
+            .why(format!("a copy drops and adds axes of extent 1: a window of extents {whole} fills shared memory of {matrix}"));
+        Some(if is_all {
+            diagnostic.of_operand(0, None).help(matrix)
+        } else {
+            let help = self.applied(window, &format!(".reshape({matrix})"));
+            diagnostic.of_operand(0, Some(help.clone())).help(help)
+        })
     }
 
     /// A window that is one matrix, or a row.

@@ -6,7 +6,7 @@ use crate::{
     elaborate::{Builder, Env, language::value::Val},
     ir::{Binary, Type},
     loc::Loc,
-    syntax::{BinOp, Expr, ExprKind, Segment},
+    syntax::{BinOp, Expr, ExprKind, PatKind, Segment},
 };
 
 /// Links of a chain that are looked at.
@@ -51,13 +51,20 @@ impl<'a> Chain<'a> {
                 ("fold", [first, closure]) if last && is_neutral(first, closure)? => {
                     format!(".reduce({axes}, {}).item()", closure.line()?)
                 }
-                ("fold", [_, function]) if last => {
+                ("fold", [first, function]) if last => {
                     let path = function.text()?;
                     let (_, method) = path.split_once("::")?;
                     if !matches!(method, "max" | "min") {
                         return None;
                     }
-                    format!(".{method}({axes}).item()")
+                    let ends: &[&str] = match method {
+                        "max" => &["MIN", "NEG_INFINITY"],
+                        _ => &["MAX", "INFINITY"],
+                    };
+                    let first = first.text()?;
+                    let neutral = first.rsplit("::").next().is_some_and(|end| ends.contains(&end));
+                    let also = if neutral { String::new() } else { format!(".{method}({first})") };
+                    format!(".{method}({axes}).item(){also}")
                 }
                 (_, _) => return None,
             };
@@ -69,10 +76,19 @@ impl<'a> Chain<'a> {
 
 /// Whether a closure adds or multiplies its two values, and begins with what changes nothing; none if it is no closure of two values.
 fn is_neutral(first: &Expr, closure: &Expr) -> Option<bool> {
-    let ExprKind::Closure(_, body) = &closure.kind else { return Some(false) };
+    let ExprKind::Closure(params, body) = &closure.kind else { return Some(false) };
     let ExprKind::Binary(BinOp::Arith(op), a, b) = &body.kind else { return None };
     let begins = first.text()?;
-    let names = a.name().is_some() && b.name().is_some();
+    let names: Vec<&str> = params
+        .iter()
+        .filter_map(|param| {
+            let PatKind::Ident { name, .. } = &param.kind else { return None };
+            Some(name.as_str())
+        })
+        .collect();
+    let both = [a.name()?, b.name()?];
+    let names =
+        names.len() == 2 && names.iter().all(|name| both.contains(name)) && both[0] != both[1];
     let neutral = match op {
         Binary::Add => ["0", "0.0"],
         Binary::Mul => ["1", "1.0"],

@@ -48,21 +48,17 @@ impl Builder<'_> {
         value
     }
 
-    /// Whether a mask says no more than that positions are inside of a tensor.
-    fn is_bound_of(&self, mask: Value, param: u32, depth: usize) -> bool {
-        let Some((op, args)) = self.made_by(self.repeated(mask)) else { return false };
-        match (op, args) {
-            (Op::Elementwise(ElementwiseOp::Binary(Binary::And)), [a, b])
-                if depth < MOST_STEPS_BACK =>
-            {
-                [a, b].into_iter().all(|part| self.is_bound_of(*part, param, depth + 1))
-            }
-            (Op::Elementwise(ElementwiseOp::Compare(Compare::Lt)), [_, end]) => {
-                let end = self.made_by(self.repeated(*end));
-                matches!(end, Some((Op::Source(SourceOp::ParamDim(of, _)), _)) if *of == param)
-            }
-            (_, _) => false,
-        }
+    /// Whether a mask says no more than that adjacent positions are inside of a tensor of rank 1.
+    fn is_bound_of(&self, mask: Value, param: u32) -> bool {
+        let Some((Op::Elementwise(ElementwiseOp::Compare(Compare::Lt)), [positions, end])) =
+            self.made_by(self.repeated(mask))
+        else {
+            return false;
+        };
+        let end = self.made_by(self.repeated(*end));
+        self.params[param as usize].kind.rank() == 1
+            && self.are_contiguous(*positions)
+            && matches!(end, Some((Op::Source(SourceOp::ParamDim(of, _)), _)) if *of == param)
     }
 
     /// Whether offsets are `start + arange(0, N)`, with a scalar for `start`, or without one.
@@ -142,8 +138,8 @@ impl Builder<'_> {
             ([Val::Array(parts) | Val::Tuple(parts)], [Some(text)])
                 if parts.len() == rank && parts.iter().all(|part| self.is_number(part)) =>
             {
-                let inside = text.trim_start_matches(['[', '(']).trim_end_matches([']', ')']);
-                inside.trim_end_matches(',').to_owned()
+                let whole = text.strip_prefix(['[', '('])?.strip_suffix([']', ')'])?;
+                whole.trim_end_matches(',').to_owned()
             }
             (vals, texts) if vals.len() == rank && vals.iter().all(|val| self.is_number(val)) => {
                 texts.iter().cloned().collect::<Option<Vec<String>>>()?.join(", ")
@@ -177,7 +173,7 @@ impl Builder<'_> {
             });
             let load = format!("{window}.load()");
             let diagnostic = self.without_meaning(given);
-            if zero && self.is_bound_of(mask, view.param, 0) {
+            if zero && self.is_bound_of(mask, view.param) {
                 return Some(diagnostic.why(OUTSIDE).help(load));
             }
             let dtype = self.params[view.param as usize].kind.dtype();

@@ -1,4 +1,4 @@
-//! Scans that are written as of `Iterator::scan`: with a state, which the closure changes.
+//! Scans that are written like `Iterator::scan`: with a state, which the closure changes.
 
 use crate::{
     diag::Code,
@@ -83,11 +83,11 @@ impl Builder<'_> {
         });
         let example = format!("{of}.{method}({shown}, |{a}, {b}| ..)");
         let diagnostic = Code::Kind
-            .at(loc, format!("the closure of `{method}` combines two elements, and keeps no state"))
+            .at(loc, format!("the closure of `{method}` keeps a state"))
             .compare(
                 "",
                 format!("`{method}(axis, |a, b| ..)`, with a value of the elements' type"),
-                "a state and a closure that changes it, as of `Iterator::scan`",
+                "a state and a closure that changes it, as in `Iterator::scan`",
             )
             .why(format!("the first argument is an axis of the tile, which has the extents [{extents}]; the closure joins any two neighbours, in any grouping, and changes nothing"))
             .help_if(help)

@@ -65,7 +65,7 @@ pub(super) fn set(
         || within(&|expr| matches!(&expr.kind, ExprKind::Method(_, name, _) if name.name == "tile"))
     {
         diagnostic.notes.push(
-            "of a tile that is larger than its tensor, reads outside give zero and writes outside are dropped"
+            "a tile may be larger than its tensor: reads outside give zero, and writes there are dropped"
                 .to_owned(),
         );
     }

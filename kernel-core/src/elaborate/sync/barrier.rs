@@ -44,12 +44,8 @@ impl Builder<'_> {
             return self.refuse(
                 Code::SharedUse
                     .at(loc, "a single barrier cannot be indexed")
-                    .compare(
-                        "",
-                        "an array of barriers, as `barriers(3, 1)` makes one",
-                        "one barrier",
-                    )
-                    .help(self.written(&Val::Value(ring)).unwrap_or_default()),
+                    .compare("", "a ring of barriers, made by `barriers(3, 1)`", "one barrier")
+                    .help_if(self.written(&Val::Value(ring))),
             );
         };
         let words = ("the index of a barrier is an `i32`", "an index past the end of the barriers");
@@ -102,7 +98,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::SharedUse
                     .at(loc, "one barrier of a ring is used at a time")
-                    .compare("", "one of the barriers", format!("{of}, which are several"))
+                    .compare("", "one of the barriers", format!("{of}, a ring of several barriers"))
                     .why("each barrier has phases of its own, and counts its own arrivals")
                     .of_operand(0, None)
                     .help(self.applied(*value, "[slot]"))

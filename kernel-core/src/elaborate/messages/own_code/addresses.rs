@@ -66,17 +66,19 @@ impl<'a> Body<'a> {
             let window = format!("{tensor}.tile([{start}], [{end}])");
             match (name, args) {
                 ("load", [_]) => format!("{window}.load()"),
-                ("load", [_, mask]) if self.is_bound(mask, &tensor) => format!("{window}.load()"),
+                ("load", [_, mask]) if self.is_bound(mask, &tensor, &terms) => {
+                    format!("{window}.load()")
+                }
                 ("load_masked" | "load", [_, mask, other]) => {
                     let zero = matches!(other.text()?.as_str(), "0" | "0.0");
-                    if zero && self.is_bound(mask, &tensor) {
+                    if zero && self.is_bound(mask, &tensor, &terms) {
                         format!("{window}.load()")
                     } else {
                         format!("select({}, {window}.load(), {})", mask.text()?, other.text()?)
                     }
                 }
                 ("store", [_, value]) => format!("{window}.store({})", value.line()?),
-                ("store_masked", [_, mask, value]) if self.is_bound(mask, &tensor) => {
+                ("store_masked", [_, mask, value]) if self.is_bound(mask, &tensor, &terms) => {
                     format!("{window}.store({})", value.line()?)
                 }
                 (_, _) => return None,
@@ -88,7 +90,7 @@ impl<'a> Body<'a> {
     /// The terms of a sum of `arange(0, N)` and other things: these, as a sum, and `N`.
     fn contiguous_terms(&self, terms: &[&'a Expr]) -> Option<(String, String)> {
         let mut all = Vec::new();
-        for term in terms.iter().rev() {
+        for term in terms {
             self.terms(term, &mut all, 0);
         }
         let mut end = None;
@@ -99,17 +101,24 @@ impl<'a> Body<'a> {
                     end = Some(to.text()?);
                 }
                 Some(("arange", _)) => return None,
-                Some(_) | None => start.push(term.text()?),
+                Some(_) | None => start.push(term),
             }
         }
-        let start = if start.is_empty() { "0".to_owned() } else { start.join(" + ") };
+        let start = match &start[..] {
+            [] => "0".to_owned(),
+            [only] => only.text()?,
+            several => {
+                let texts = several.iter().map(|term| term.operand_text());
+                texts.collect::<Option<Vec<String>>>()?.join(" + ")
+            }
+        };
         Some((start, end?))
     }
 
     /// What a sum adds, also by the names of sums.
     fn terms(&self, expr: &'a Expr, all: &mut Vec<&'a Expr>, depth: usize) {
         if depth < MOST_SUMS {
-            let of = expr.name().and_then(|name| self.init(name)).unwrap_or(expr);
+            let of = self.constant(expr);
             if let ExprKind::Binary(BinOp::Arith(Binary::Add), a, b) = &of.kind
                 && (of.loc == expr.loc || self.has_arange(of, 0))
             {
@@ -130,20 +139,33 @@ impl<'a> Body<'a> {
         if depth > MOST_SUMS {
             return false;
         }
-        let of = expr.name().and_then(|name| self.init(name)).unwrap_or(expr);
+        let of = self.constant(expr);
         if let ExprKind::Binary(BinOp::Arith(Binary::Add), a, b) = &of.kind {
             return self.has_arange(a, depth + 1) || self.has_arange(b, depth + 1);
         }
         called(of).is_some_and(|(name, _)| name == "arange")
     }
 
-    /// Whether a mask says that positions are inside of a tensor of rank 1: what a window of it says by itself.
-    fn is_bound(&self, mask: &Expr, tensor: &str) -> bool {
-        let of = mask.name().and_then(|name| self.init(name)).unwrap_or(mask);
-        let ExprKind::Method(_, method, args) = &of.kind else { return false };
-        let [end] = &args[..] else { return false };
-        let end = end.name().and_then(|name| self.init(name)).unwrap_or(end);
-        method.name == "lt" && end.text().is_some_and(|end| end == format!("{tensor}.dim(0)"))
+    /// What a variable is that nothing is assigned to; anything else is what it is.
+    fn constant(&self, expr: &'a Expr) -> &'a Expr {
+        let Some(name) = expr.name() else { return expr };
+        let is_assigned = self.exprs.values().any(|one| {
+            let (ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, _)) = &one.kind else {
+                return false;
+            };
+            to.name() == Some(name)
+        });
+        if is_assigned { expr } else { self.init(name).unwrap_or(expr) }
+    }
+
+    /// Whether a mask says that these offsets are inside of a tensor of rank 1: what a window of it says by itself.
+    fn is_bound(&self, mask: &'a Expr, tensor: &str, offsets: &[&'a Expr]) -> bool {
+        let ExprKind::Method(of, method, args) = &self.constant(mask).kind else { return false };
+        let ([end], [only]) = (&args[..], offsets) else { return false };
+        let end = self.constant(end);
+        let same = of.name().is_some() && of.name() == only.name();
+        same && method.name == "lt"
+            && end.text().is_some_and(|end| end == format!("{tensor}.dim(0)"))
     }
 
     /// `reshape` to the extents of the window that is stored to, as they are written there.

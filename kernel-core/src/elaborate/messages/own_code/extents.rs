@@ -159,7 +159,7 @@ impl Body<'_> {
         let tensor = tensor.operand_text()?;
         let from = corner.get(axis)?.text()?;
         if from == "0" && end == format!("{tensor}.dim({axis})") {
-            return Some("or take a constant at least as large: a window ends where its tensor ends, and reads 0 after that".to_owned());
+            return Some("a constant at least as large does as well: a window ends where its tensor ends, and reads 0 after that".to_owned());
         }
         let (from, end) = (corner.get(axis)?.operand_text()?, expr.operand_text()?);
         let range =
@@ -171,7 +171,7 @@ impl Body<'_> {
             several => format!("({})", several.join(", ")),
         };
         Some(format!(
-            "or take a constant at least as large, and bound the window by `{tensor}.slice({ranges})`"
+            "a constant at least as large does as well if the window is bounded: `{tensor}.slice({ranges})`, in which it begins at 0"
         ))
     }
 
@@ -206,7 +206,7 @@ impl Body<'_> {
         diagnostic.example = Some(AN_EXTENT.to_owned());
         let help = self.instances(first, diagnostic)?;
         let (word, rest) = help.split_once(", and at the top:")?;
-        Some(format!("{word}, whose declaration is left out, and at the top:{rest}"))
+        Some(format!("{word}, whose declaration goes, and at the top:{rest}"))
     }
 
     /// A loop over tiles, for an extent of a window along one axis that may be of any size.

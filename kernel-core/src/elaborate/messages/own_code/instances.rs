@@ -28,7 +28,7 @@ pub(super) fn write(bodies: &[Body<'_>], list: &mut Vec<Diagnostic>) {
             diagnostic.headline.replacen(&said, &format!("`{name}` = {value}"), 1);
         if bodies.iter().any(|body| body.is_window(used)) {
             diagnostic.notes.push(
-                "of a tile that is larger than its tensor, reads outside give zero and writes outside are dropped"
+                "a tile may be larger than its tensor: reads outside give zero, and writes there are dropped"
                     .to_owned(),
             );
         }
