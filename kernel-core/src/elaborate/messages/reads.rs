@@ -5,7 +5,7 @@ use crate::{
     diag::{Code, Diagnostic, counted},
     elaborate::{
         Builder,
-        language::value::{Num, Val},
+        language::value::{Num, Val, ViewVal},
         signatures::Given,
     },
     ir::{
@@ -48,17 +48,22 @@ impl Builder<'_> {
         value
     }
 
-    /// Whether a mask says no more than that adjacent positions are inside of a tensor of rank 1.
-    fn is_bound_of(&self, mask: Value, param: u32) -> bool {
+    /// Whether a mask says no more than that adjacent positions are inside of a tensor, along the one axis of a window that is longer than 1.
+    fn is_bound_of(&self, mask: Value, view: &ViewVal) -> bool {
+        let mut long = view.shape.iter().enumerate().filter(|(_, extent)| **extent > 1);
+        let (Some((long_axis, _)), None) = (long.next(), long.next()) else { return false };
         let Some((Op::Elementwise(ElementwiseOp::Compare(Compare::Lt)), [positions, end])) =
             self.made_by(self.repeated(mask))
         else {
             return false;
         };
         let end = self.made_by(self.repeated(*end));
-        self.params[param as usize].kind.rank() == 1
-            && self.are_contiguous(*positions)
-            && matches!(end, Some((Op::Source(SourceOp::ParamDim(of, _)), _)) if *of == param)
+        let is_end = matches!(
+            end,
+            Some((Op::Source(SourceOp::ParamDim(of, axis)), _))
+                if *of == view.param && *axis as usize == long_axis
+        );
+        is_end && self.are_contiguous(self.repeated(*positions))
     }
 
     /// Whether offsets are `start + arange(0, N)`, with a scalar for `start`, or without one.
@@ -173,15 +178,17 @@ impl Builder<'_> {
             });
             let load = format!("{window}.load()");
             let diagnostic = self.without_meaning(given);
-            if zero && self.is_bound_of(mask, view.param) {
+            if zero && self.is_bound_of(mask, view) {
                 return Some(diagnostic.why(OUTSIDE).help(load));
             }
             let dtype = self.params[view.param as usize].kind.dtype();
             let zero = || self.whole_number("0", Num::Known(dtype));
             let other = texts.get(1).cloned().unwrap_or_else(zero);
-            return Some(
-                diagnostic.why(CHOSEN).help(format!("select({}, {load}, {other})", texts[0])),
-            );
+            let chosen = format!("select({}, {load}, {other})", texts[0]);
+            let diagnostic = diagnostic.why(CHOSEN).help(chosen);
+            let fits =
+                matches!(self.ty(mask), Type::Tile(_, shape) if shape.len() == view.shape.len());
+            return Some(if fits { diagnostic } else { diagnostic.exemplified() });
         }
         if !matches!(given.of, Val::Unit) {
             return None;
