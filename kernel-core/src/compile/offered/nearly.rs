@@ -30,7 +30,7 @@ pub(super) struct Nearly {
     at: Loc,
     help: String,
     goes: Option<Goes>,
-    required: Option<&'static str>,
+    required: Option<String>,
     actual: String,
     why: &'static str,
 }
@@ -132,7 +132,13 @@ impl Trial<'_> {
                     at: self.locations.of(number),
                     help,
                     goes: None,
-                    required: Some("a wait that leaves fewer of them"),
+                    required: Some(match less {
+                        0 => format!("a wait that leaves no {unit} {what}"),
+                        _ => format!(
+                            "a wait that leaves at most {} {what}",
+                            counted(less as usize, unit)
+                        ),
+                    }),
                     actual: format!(
                         "`{}`, after which {} may be {what}",
                         written(&part.tokens),
@@ -240,7 +246,7 @@ impl Trial<'_> {
         &self,
         (statement, item): (&Statement, TokenStream),
         (beside, side, words): (&Statement, Side, String),
-        required: Option<&'static str>,
+        required: Option<&str>,
         (actual, why): (String, &'static str),
     ) -> Nearly {
         let at = self.locations.of(&statement.tokens);
@@ -251,7 +257,7 @@ impl Trial<'_> {
             at: underlined,
             help: written(&statement.tokens),
             goes: Some(Goes { at: self.locations.of(&beside.tokens), side, also, words }),
-            required,
+            required: required.map(str::to_owned),
             actual,
             why,
         }
@@ -316,7 +322,7 @@ impl Nearly {
         diagnostic.compare.truncate(1);
         if let Some(row) = diagnostic.compare.first_mut() {
             if let Some(required) = self.required {
-                (row.what, row.required) = (String::new(), required.to_owned());
+                (row.what, row.required) = (String::new(), required);
             }
             row.actual = self.actual;
         }
