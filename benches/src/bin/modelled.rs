@@ -155,10 +155,10 @@ fn all(
     Ok(())
 }
 
-/// Blocks of [`idle`]: on every multiprocessor of an H200 a thousand.
+/// Blocks of `idle`: on every multiprocessor of an H200 a thousand.
 const IDLE: i32 = 132_000;
 
-/// Times [`idle`], and writes what a block of it costs.
+/// Times `idle`, and writes what a block of it costs.
 fn starts(stream: &Stream) -> Result<()> {
     println!("\n| warps of a block | us | ns a block of the grid |\n|---|---|---|");
     let mut out = stream.zeros::<i32, 1>([1])?;
