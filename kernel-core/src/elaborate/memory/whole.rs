@@ -26,13 +26,23 @@ impl Builder<'_> {
         if shared.shape.len() <= 2 || !is_ring && is_tile {
             return Some(());
         }
+        self.too_many_axes((window, shared), &buffers(axes), loc)
+    }
+
+    /// Refuses a window with more axes than these ranks.
+    fn too_many_axes(
+        &mut self,
+        (window, shared): (Value, &SharedType),
+        ranks: &str,
+        loc: Loc,
+    ) -> Option<()> {
         if let Some(refused) = self.longer_than_it_is(window, shared, loc) {
             return self.refuse(refused);
         }
         self.refuse(
             Code::SharedUse
                 .at(loc, "one buffer of a ring is read or written at a time")
-                .compare("rank", buffers(axes), shared.shape.len())
+                .compare("rank", ranks, shared.shape.len())
                 .help(self.applied(window, "[0]")),
         )
     }
@@ -75,14 +85,6 @@ impl Builder<'_> {
         if shared.shape.len() <= 2 {
             return Some(());
         }
-        if let Some(refused) = self.longer_than_it_is(window, shared, loc) {
-            return self.refuse(refused);
-        }
-        self.refuse(
-            Code::SharedUse
-                .at(loc, "one buffer of a ring is read or written at a time")
-                .compare("rank", "1 or 2", shared.shape.len())
-                .help(self.applied(window, "[0]")),
-        )
+        self.too_many_axes((window, shared), "1 or 2", loc)
     }
 }
