@@ -641,6 +641,11 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// Where dynamic shared memory starts, from the start of the block's shared memory: a multiple of 1024.
+    pub(crate) fn dynamic_offset(&self) -> u32 {
+        self.static_shared_bytes.next_multiple_of(1024)
+    }
+
     /// Whether a global address is in a variable of constant memory.
     pub(crate) fn constant(&self, variables: &[u64], address: u64) -> bool {
         self.constants.iter().any(|&(i, bytes)| address.wrapping_sub(variables[i as usize]) < bytes)

@@ -153,9 +153,9 @@ impl Launch<'_> {
         [0, 1, 2].map(|d| first[d] + inside[d])
     }
 
-    /// Where dynamic shared memory starts, from the start of the block's shared memory: a multiple of 1024.
+    /// [`Code::dynamic_offset`]
     pub(crate) fn dynamic_offset(&self) -> u32 {
-        self.code.static_shared_bytes.next_multiple_of(1024)
+        self.code.dynamic_offset()
     }
 
     /// Bytes of a block's shared memory.

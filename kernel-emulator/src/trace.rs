@@ -354,7 +354,7 @@ impl Traced<'_> {
     /// A text of the timeline with the source's names of mbarriers.
     fn named(&self, text: String) -> String {
         let Some(names) = self.names else { return text };
-        names.barriers_named(&text, self.code.static_shared_bytes.next_multiple_of(1024))
+        names.barriers_named(&text, self.code.dynamic_offset())
     }
 }
 
