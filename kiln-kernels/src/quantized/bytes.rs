@@ -106,8 +106,8 @@ impl QuantizedMatmul {
         let fits = self.fits(a, b, &*c.tensor_mut()?);
         if fits {
             let bm = self.rows_of_tile(m, n);
-            return specialized::float8::find(|one| one.BM == bm)?
-                .with(specialized::float8::Args { a, b, a_scales, b_scales, c, blocks })
+            return specialized::float8::find(|one| (one.BLOCKS, one.BM) == (blocks, bm))?
+                .with(specialized::float8::Args { a, b, a_scales, b_scales, c })
                 .launch(stream);
         }
         let instance = pipelined::float8::find(|one| extent(one.BM) >= m.min(32))?;

@@ -68,17 +68,6 @@ pub(crate) mod specialized {
             }
         }
 
-        /// The scales of a step for each row of `a`, if blocks have scales.
-        fn scales(&self, [m, n, step]: [i32; 3], blocks: bool) -> Tile<f32> {
-            let [bm, _] = self.c.block();
-            let mut scales = full::<f32>([bm], 1.0);
-            if blocks {
-                let of_b = self.b_scales.tile([n / 128, step], [1, 1]).load().item();
-                scales = self.a_scales.tile([m, step], [bm, 1]).load().reshape([bm]) * of_b;
-            }
-            scales
-        }
-
         /// The product of the next step, which is in flight.
         fn start(&self, ring: &mut Ring) -> Tile<f32> {
             self.full[ring.slot].wait(ring.phase);
@@ -88,57 +77,49 @@ pub(crate) mod specialized {
             wgmma::mma(left, right.t(), zeros::<f32>([bm, bn]))
         }
 
-        /// Adds the product of a step, which is done.
-        fn add(
-            &self,
-            done: &mut Ring,
-            part: Tile<f32>,
-            scale: Tile<f32>,
-            sums: Tile<f32>,
-        ) -> Tile<f32> {
-            self.empty[done.slot].arrive();
-            done.advance();
-            fma(part, scale.expand(1), sums)
-        }
-
-        /// Multiplies. A product keeps 14 bits of sums: those of each step are added in f32. Of four steps all but the last are added while
+        /// Multiplies. A product keeps 14 bits of sums: those of each step are added in f32. Of eight steps all but the last are added while
         /// the product of the next one is computed.
-        fn multiply_float8(&self, blocks: bool) {
+        fn multiply_float8<const BLOCKS: bool>(&self, scales: Scales) {
             let [bm, bn] = self.c.block();
             let mut ring = Ring::reader(self.full.len());
             let mut done = Ring::reader(self.full.len());
+            let mut scaled = Ring::reader(scales.full.len());
             for i in 0..self.tiles.count() {
                 let (row, column) = self.tiles.tile(i);
                 let (m, n) = (row * bm, column * bn);
                 let mut sums = zeros::<f32>([bm, bn]);
-                let mut next = self.scales([m, n, 0], blocks);
-                let fours = self.steps / 4 * 4;
-                for step in range(0, fours, 4) {
-                    let scale = next;
-                    let first = self.start(&mut ring);
-                    let second = self.start(&mut ring);
-                    let of_second = self.scales([m, n, step + 1], blocks);
-                    let first = wgmma::wait(1, first);
-                    sums = self.add(&mut done, first, scale, sums);
-                    let third = self.start(&mut ring);
-                    let of_third = self.scales([m, n, step + 2], blocks);
-                    let second = wgmma::wait(1, second);
-                    sums = self.add(&mut done, second, of_second, sums);
-                    let fourth = self.start(&mut ring);
-                    let of_fourth = self.scales([m, n, step + 3], blocks);
-                    let third = wgmma::wait(1, third);
-                    sums = self.add(&mut done, third, of_third, sums);
-                    next = self.scales([m, n, step + 4], blocks);
-                    let fourth = wgmma::wait(0, fourth);
-                    sums = self.add(&mut done, fourth, of_fourth, sums);
+                let eights = self.steps / 4 * 4;
+                for _ in range(0, eights, 4) {
+                    let mut flying = self.start(&mut ring);
+                    for step in unroll(0..4) {
+                        let mut part = flying;
+                        if step < 3 {
+                            flying = self.start(&mut ring);
+                            part = wgmma::wait(1, part);
+                        } else {
+                            part = wgmma::wait(0, part);
+                        }
+                        self.empty[done.slot].arrive();
+                        done.advance();
+                        if BLOCKS {
+                            sums = fma(part, scales.of_step(&mut scaled, step % 4, false), sums);
+                        } else {
+                            sums += part;
+                        }
+                    }
                 }
-                for step in range(fours, self.steps, 1) {
-                    let scale = next;
-                    next = self.scales([m, n, step + 1], blocks);
+                for step in range(0, self.steps - eights, 1) {
                     let part = wgmma::wait(0, self.start(&mut ring));
-                    sums = self.add(&mut done, part, scale, sums);
+                    self.empty[done.slot].arrive();
+                    done.advance();
+                    if BLOCKS {
+                        let last = step == self.steps - eights - 1;
+                        sums = fma(part, scales.of_step(&mut scaled, step % 4, last), sums);
+                    } else {
+                        sums += part;
+                    }
                 }
-                if !blocks {
+                if !BLOCKS {
                     sums = self.scaled(sums, [m, n]);
                 }
                 self.store(sums.cast::<R>(), [m, n]);
@@ -192,22 +173,94 @@ pub(crate) mod specialized {
         }
     }
 
+    /// The scales of blocks, which a warp of their own brings to shared memory, four steps at a time: each row of them is another cache line,
+    /// and warps that read them themselves would take the rate of shared memory that the tensor cores need, and registers.
+    #[derive(Clone, Copy)]
+    struct Scales {
+        a: Tensor<f32, 2>,
+        b: Tensor<f32, 2>,
+        /// `[buffers, rows, 4]`, those of `a` times those of `b`.
+        products: Shared<f32>,
+        full: Barriers,
+        empty: Barriers,
+    }
+
+    impl Scales {
+        fn new<const BM: i32>(a: Tensor<f32, 2>, b: Tensor<f32, 2>) -> Scales {
+            Scales {
+                a,
+                b,
+                products: shared([4, BM, 4]),
+                full: barriers(4, 1),
+                empty: barriers(4, 1),
+            }
+        }
+
+        /// Fills the ring for the tiles of a block, of `bn` columns and so many steps.
+        fn load(&self, tiles: Persistent<Grouped<16>>, bn: i32, steps: i32) {
+            let rows = self.products.dim(1);
+            let mut ring = Ring::writer(self.full.len());
+            for i in 0..tiles.count() {
+                let (row, column) = tiles.tile(i);
+                for step in range(0, steps, 4) {
+                    let of_a = self.a.tile([row * rows, step], [rows, 4]).load();
+                    let of_b = self.b.tile([column * bn / 128, step], [1, 4]).load();
+                    self.empty[ring.slot].wait(ring.phase);
+                    self.products[ring.slot].store(of_a * of_b);
+                    self.full[ring.slot].arrive();
+                    ring.advance();
+                }
+            }
+        }
+
+        /// The scale of each row in step `i` of four, as a column; `last` says that no more of these come. Steps come in their order.
+        fn of_step(&self, ring: &mut Ring, i: i32, last: bool) -> Tile<f32> {
+            if i == 0 {
+                self.full[ring.slot].wait(ring.phase);
+            }
+            let rows = self.products.dim(1);
+            let scales = self.products[ring.slot].tile([0, i], [rows, 1]).load();
+            if i == 3 || last {
+                self.empty[ring.slot].arrive();
+                ring.advance();
+            }
+            scales
+        }
+    }
+
     /// FP8 with scales of blocks, or of rows.
     #[kernel(target = sm_90a, warps = W, grid = persistent(cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN)),
-             instances(R = [bf16], (BM, BN, STAGES, W) = [(64, 128, 6, 4), (128, 128, 5, 8)]))]
-    pub fn float8<R: Float, const BM: i32, const BN: i32, const STAGES: i32, const W: i32>(
+             instances(R = [bf16], BLOCKS = [true, false], (BM, BN, STAGES, W) = [(64, 128, 6, 4), (128, 128, 5, 8)]))]
+    pub fn float8<
+        R: Float,
+        const BLOCKS: bool,
+        const BM: i32,
+        const BN: i32,
+        const STAGES: i32,
+        const W: i32,
+    >(
         #[block(BM, 128)] a: TensorMap<e4m3, 2>,
         #[block(BN, 128)] b: TensorMap<e4m3, 2>,
         a_scales: Tensor<f32, 2>,
         b_scales: Tensor<f32, 2>,
         #[block(BM, BN)] c: TensorMapMut<R, 2>,
-        blocks: bool,
     ) {
         let p = Product::new::<BM, BN, STAGES>(a, b, a_scales, b_scales, c);
-        warp_specialize(
-            || p.multiply_float8(blocks),
-            [partition(1).registers(40).run(|| p.load())],
-        );
+        let scales = Scales::new::<BM>(a_scales, b_scales);
+        if BLOCKS {
+            warp_specialize(
+                || p.multiply_float8::<BLOCKS>(scales),
+                [
+                    partition(1).registers(40).run(|| p.load()),
+                    partition(1).registers(40).run(|| scales.load(p.tiles, BN, p.steps)),
+                ],
+            );
+        } else {
+            warp_specialize(
+                || p.multiply_float8::<BLOCKS>(scales),
+                [partition(1).registers(40).run(|| p.load())],
+            );
+        }
     }
 
     /// Sums of integers, exact but for the wrapping of i32. With `SCALED`, they are multiplied by scales of rows.
