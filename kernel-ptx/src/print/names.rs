@@ -41,7 +41,10 @@ impl Taken {
         }
         let next = self.next.get_mut(stem).expect("inserted above");
         loop {
-            let name = format!("{stem}{separator}{next}");
+            let mut name = String::with_capacity(stem.len() + separator.len() + 10);
+            name.push_str(stem);
+            name.push_str(separator);
+            push_number(&mut name, *next);
             *next += 1;
             if !self.names.contains(&name) {
                 return name;
@@ -54,6 +57,19 @@ impl Taken {
         let name = self.numbered(stem, separator, first);
         self.names.insert(name.clone());
         name
+    }
+}
+
+/// Appends a number: functions have thousands of names, and the general way to write numbers takes several times as long.
+fn push_number(text: &mut String, mut number: u32) {
+    let start = text.len();
+    loop {
+        let digit = number % 10;
+        text.insert(start, char::from_digit(digit, 10).unwrap_or('0'));
+        number /= 10;
+        if number == 0 {
+            return;
+        }
     }
 }
 
@@ -218,12 +234,15 @@ fn registers(function: &Function, taken: &mut Taken) -> (Vec<String>, Vec<String
         // A range declares every name below its end, so none of the others may be in use.
         let mut own: Vec<u32> = members.iter().map(|member| member.0).collect();
         own.sort_unstable();
+        own.dedup();
+        let complete = own.len() == last as usize + 1;
         let dense = members.iter().all(|member| member.1 == ty)
             && (last as usize) < 8 * members.len() + 64
-            && (0..last).all(|number| {
-                own.binary_search(&number).is_ok()
-                    || !taken.names.contains(&format!("{stem}{number}"))
-            });
+            && (complete
+                || (0..last).all(|number| {
+                    own.binary_search(&number).is_ok()
+                        || !taken.names.contains(&format!("{stem}{number}"))
+                }));
         if dense {
             lines.push((ty, format!("{stem}<{}>", u64::from(last) + 1)));
         } else {

@@ -120,7 +120,7 @@ fn live(order: &[Node], count: usize) -> Vec<bool> {
 }
 
 /// Visits the registers that an instruction reads.
-pub(crate) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
+pub(crate) fn reads(inst: &Inst, visit: &mut impl FnMut(Reg)) {
     if let Some(guard) = inst.instruction.guard {
         visit(guard.predicate);
     }
@@ -133,7 +133,7 @@ pub(crate) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
 }
 
 /// Visits the registers that an instruction writes.
-pub(crate) fn results(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
+pub(crate) fn results(inst: &Inst, visit: &mut impl FnMut(Reg)) {
     for operand in &inst.instruction.operands[..inst.results] {
         registers(operand, &mut |reg| visit(*reg));
     }
@@ -142,7 +142,7 @@ pub(crate) fn results(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
 /// Visits the registers of an operand, shared or to replace them.
 macro_rules! visit_registers {
     ($vis:vis fn $name:ident($($mut:tt)?) by $iter:ident) => {
-        $vis fn $name(operand: &$($mut)? Operand, visit: &mut dyn FnMut(&$($mut)? Reg)) {
+        $vis fn $name(operand: &$($mut)? Operand, visit: &mut impl FnMut(&$($mut)? Reg)) {
             match operand {
                 Operand::Reg(reg)
                 | Operand::Not(reg)

@@ -1,6 +1,7 @@
 //! Value numbering: the register that holds what a pure instruction computes.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use kernel_ptx::{Modifier, Opcode};
 
@@ -17,25 +18,58 @@ pub(crate) struct Computed<'a> {
 }
 
 /// What was computed.
+///
+/// One instruction in two is looked up here and most are kept: lists of their own for each would be most of the time.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
-    /// By the first two sources: few instructions have both in common, and the rest is compared one by one.
-    known: BTreeMap<Sources, Vec<Known>>,
+    /// By the first two sources, the last that was kept: few instructions have both in common, and the rest is compared one by one.
+    last: HashMap<Sources, usize, BuildHasherDefault<Mixed>>,
+    known: Vec<Known>,
+    /// The modifiers of all of them, and the sources after the first two.
+    modifiers: Vec<Modifier>,
+    rest: Vec<Val>,
 }
 
-/// The bits of two sources, then what kinds of values they are: the numbers that differ most are compared first.
+/// The bits of two sources, and what kinds of values they are.
 type Sources = (u64, u64, u8);
 
 #[derive(Debug)]
 struct Known {
     opcode: Opcode,
-    modifiers: Vec<Modifier>,
-    /// The sources after the first two.
-    rest: Vec<Val>,
+    /// Where its modifiers and its further sources begin and end.
+    modifiers: (usize, usize),
+    rest: (usize, usize),
     result: u8,
     value: Val,
     /// How often registers had changed when it was computed.
     since: u32,
+    /// The one before with the same first two sources.
+    before: Option<usize>,
+}
+
+/// Mixes numbers by multiplication: nobody chooses registers so that they collide.
+#[derive(Debug, Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // 2^64 divided by the golden ratio, made odd.
+        self.0 = (self.0.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
 }
 
 impl Computed<'_> {
@@ -54,41 +88,60 @@ impl Computed<'_> {
     fn rest(&self) -> &[Val] {
         self.sources.get(2..).unwrap_or(&[])
     }
-
-    fn is(&self, known: &Known) -> bool {
-        known.opcode == self.opcode
-            && known.result == self.result
-            && known.rest == self.rest()
-            && known.modifiers == self.modifiers
-    }
 }
 
 impl Numbering {
     /// The value, and how often registers had changed when it was computed.
     pub(crate) fn find(&self, computed: &Computed<'_>) -> Option<(Val, u32)> {
-        let known = self.known.get(&computed.first())?;
-        let known = known.iter().find(|known| computed.is(known))?;
+        let known = &self.known[self.position(computed).1?];
         Some((known.value, known.since))
     }
 
     /// Takes note of a value, in the place of one that was computed before registers changed.
     pub(crate) fn insert(&mut self, computed: &Computed<'_>, value: Val, since: u32) {
-        let alike = self.known.entry(computed.first()).or_default();
-        match alike.iter_mut().find(|known| computed.is(known)) {
-            Some(known) => (known.value, known.since) = (value, since),
-            None => alike.push(Known {
-                opcode: computed.opcode,
-                modifiers: computed.modifiers.to_vec(),
-                rest: computed.rest().to_vec(),
-                result: computed.result,
-                value,
-                since,
-            }),
+        let (before, position) = self.position(computed);
+        if let Some(at) = position {
+            let known = &mut self.known[at];
+            (known.value, known.since) = (value, since);
+            return;
         }
+        let (modifiers, rest) = (self.modifiers.len(), self.rest.len());
+        self.modifiers.extend_from_slice(computed.modifiers);
+        self.rest.extend_from_slice(computed.rest());
+        self.last.insert(computed.first(), self.known.len());
+        self.known.push(Known {
+            opcode: computed.opcode,
+            modifiers: (modifiers, self.modifiers.len()),
+            rest: (rest, self.rest.len()),
+            result: computed.result,
+            value,
+            since,
+            before,
+        });
+    }
+
+    /// The last that has the first two sources, and the one that is the same.
+    fn position(&self, computed: &Computed<'_>) -> (Option<usize>, Option<usize>) {
+        let last = self.last.get(&computed.first()).copied();
+        let mut at = last;
+        while let Some(known) = at.map(|at| &self.known[at]) {
+            if self.is(known, computed) {
+                break;
+            }
+            at = known.before;
+        }
+        (last, at)
+    }
+
+    fn is(&self, known: &Known, computed: &Computed<'_>) -> bool {
+        known.opcode == computed.opcode
+            && known.result == computed.result
+            && &self.rest[known.rest.0..known.rest.1] == computed.rest()
+            && &self.modifiers[known.modifiers.0..known.modifiers.1] == computed.modifiers
     }
 
     /// Finds nothing any more.
     pub(crate) fn clear(&mut self) {
-        self.known.clear();
+        *self = Numbering::default();
     }
 }
