@@ -465,6 +465,7 @@
 //! | K0421 | a phase of a barrier with more or fewer arrivals or bytes than it counts |
 //! | K0422 | memory of a block that another block of the cluster may still use |
 //! | K0423 | a kernel that ends while something is in flight |
+//! | K0424 | global memory used before the grids before this one have ended |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | an unknown target, or one without the required feature |
 //! | K0503 | a number of warps that a block cannot have |

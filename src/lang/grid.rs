@@ -104,8 +104,7 @@ pub use kernel_runtime::cdiv;
 
 /// Allows the next grid on the stream to start: its blocks take the place of those that end.
 ///
-/// It does not make any writes visible; a kernel that depends on this one calls [`grid_dependency_wait`] before it
-/// reads. Only a kernel that calls either is launched early.
+/// It does not make any writes visible. Only a kernel that calls [`grid_dependency_wait`] is launched early.
 ///
 /// # PTX
 /// `griddepcontrol.launch_dependents` (PTX ISA, "griddepcontrol").
@@ -126,13 +125,15 @@ pub fn launch_dependents() {
 
 /// Waits until the earlier grids on the stream have ended, and sees what they wrote.
 ///
-/// Call it before the first access to global memory. It costs nothing if the kernel did not start early.
+/// A kernel that calls it is launched before the earlier grids have ended, as soon as all their blocks have called [`launch_dependents`] or
+/// ended. Call it on every path, before the first access to global memory: what does not need global memory can come before. It costs
+/// nothing if the kernel did not start early.
 ///
 /// # PTX
 /// `griddepcontrol.wait` (PTX ISA, "griddepcontrol").
 ///
 /// # Errors
-/// K0502 on `sm_80`.
+/// K0424 if a tensor is used on a path without it, or if the kernel can end without it. K0502 on `sm_80`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

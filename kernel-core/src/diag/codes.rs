@@ -126,6 +126,7 @@ codes! {
     Arrivals = "K0421", "a phase of a barrier with more or fewer arrivals or bytes than it counts";
     ClusterOrder = "K0422", "memory of a block that another block of the cluster may still use";
     OpenAtEnd = "K0423", "a kernel that ends while something is in flight";
+    EarlyGrid = "K0424", "global memory used before the grids before this one have ended";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "an unknown target, or one without the required feature";
     Warps = "K0503", "a number of warps that a block cannot have";

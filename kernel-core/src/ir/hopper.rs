@@ -548,9 +548,10 @@ impl GridOp {
 }
 
 impl super::Kernel {
-    /// Whether the kernel waits itself for the grids before it.
+    /// Whether the kernel waits itself for the grids before it, so that it may be launched before they have ended.
     pub fn is_programmatic(&self) -> bool {
-        self.body.any_op(&mut |op, _| matches!(op, super::Op::Sync(super::SyncOp::Grid(_))))
+        let waits = super::Op::Sync(super::SyncOp::Grid(GridOp::Wait));
+        self.body.any_op(&mut |op, _| *op == waits)
     }
 
     /// Whether the map of a parameter goes over the places of a filter.
