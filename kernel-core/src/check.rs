@@ -14,6 +14,7 @@ mod barrier_bytes;
 mod cluster_meetings;
 mod copies;
 mod counted_bytes;
+mod early_grids;
 mod filter_taps;
 mod named_barriers;
 mod other_paths;
@@ -32,6 +33,7 @@ mod tcgen05;
 mod tensor_memory;
 mod tiles;
 mod unheld;
+mod unwritten;
 mod wgmma;
 
 /// Builds and checks one instance. `None` if there were problems.
@@ -61,6 +63,7 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
     let found = read_only::check(kernel, written)
         .into_iter()
         .chain(unheld::check(kernel))
+        .chain(early_grids::check(kernel))
         .chain(pipelined::check(kernel, written, copies))
         .chain(cluster_meetings::check(kernel))
         .chain(relaxed_arrivals::check(kernel))
@@ -91,6 +94,10 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
         for diagnostic in tensor_memory::check(kernel, written) {
             problems.push(diagnostic);
         }
+    }
+    // What was refused, or is still to come, may be the product or the store that is missed here.
+    if problems.reports() == before && !written.awaits {
+        unwritten::check(kernel).into_iter().for_each(|diagnostic| problems.push(diagnostic));
     }
 }
 

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, counted},
-    elaborate::{Builder, Env, messages::windows::counted_over},
+    elaborate::{
+        Builder, Env,
+        messages::{unknown::OF_NUMBERS, windows::counted_over},
+    },
     ir::{Const, Dtype, Type},
     loc::Loc,
     syntax::{
@@ -427,7 +430,7 @@ impl Builder<'_> {
                 return method;
             }
             let Some(constant) = constant.filter(|_| args.is_empty()) else {
-                return self.error(Code::UnknownName, name.loc, headline);
+                return self.report(Code::UnknownName.at(name.loc, headline).why(OF_NUMBERS));
             };
             return self.report(
                 Code::UnknownName

@@ -93,6 +93,7 @@ impl Builder<'_> {
                 Code::DtypeRefused
                     .at(given.loc, headline)
                     .compare("element type", "numbers", "`bool`")
+                    .why("the elements of a mask are `true` and `false`; as integers they are 1 and 0")
                     .help(self.applied(tile, &method)),
             );
         }

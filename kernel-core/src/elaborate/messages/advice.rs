@@ -327,7 +327,10 @@ pub(crate) fn of_number(name: &str) -> Option<Advice> {
 /// For a method of a range.
 pub(crate) fn of_range(name: &str) -> Option<Advice> {
     Some(match name {
-        "step_by" => ("", "range(0, n, 128)"),
+        "step_by" => (
+            "a kernel's loops have no iterators; the third number of `range` is the step",
+            "range(0, n, 128)",
+        ),
         "enumerate" | "zip" => (
             "a range counts by itself: the number of an iteration is computed from it",
             "for k in 0..n { let i = lo + k; .. }",

@@ -7,7 +7,7 @@ use crate::{
         language::{constants, scope::Binding, value::Val},
         signatures,
     },
-    ir::{Dtype, Type},
+    ir::{Const, Dtype, Type},
     loc::Loc,
     syntax::{Expr, ExprKind, IMPORTED},
 };
@@ -157,6 +157,9 @@ fn atomic_method(name: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// What is said of a function of Rust's number types.
+pub(crate) const OF_NUMBERS: &str = "the compiler computes what is constant in a kernel itself, and knows no functions of Rust's number types";
 
 impl Builder<'_> {
     pub(crate) fn unknown(&mut self, name: &str, loc: Loc, env: Env) -> Val {
@@ -387,6 +390,13 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<Val> {
         let (first, rest) = args.split_first()?;
+        if let ("pow", [Val::Const(Const::Int(base), _), Val::Const(Const::Int(power), _)]) =
+            (name, vals)
+            && let Some(number) = u32::try_from(*power).ok().and_then(|by| base.checked_pow(by))
+        {
+            let diagnostic = Code::UnknownName.at(loc, headline).why(OF_NUMBERS);
+            return Some(self.report(diagnostic.help(number.to_string())));
+        }
         if !signatures::is_tile_method(name) {
             return None;
         }
