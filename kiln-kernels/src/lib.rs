@@ -13,7 +13,6 @@ mod promoted;
 #[cfg(any(
     feature = "attention",
     feature = "matmul",
-    feature = "routing",
     feature = "rows",
     feature = "sampling"
 ))]
