@@ -185,7 +185,7 @@ mod sums {
 
     /// A sum and the launch that it is of.
     fn word<S: Number>(sum: Tile<S>, launch: i32) -> Tile<i64> {
-        sum.reshape([1]).bitcast::<u32>().cast::<i64>() | ((launch as i64) << 32)
+        sum.reshape([1]).bitcast::<u32>().cast::<i64>() | (i64::from(launch) << 32)
     }
 
     /// The words of up to `L` sums, as rows of `G`.
@@ -237,7 +237,7 @@ mod sums {
         let (block, launch) = (turn as i32, (turn >> 32) as i32 + 1);
         if block == num_blocks(0) - 1 {
             // No block of this launch asks again.
-            next.atomic_store(full([1], (launch as i64) << 32));
+            next.atomic_store(full([1], i64::from(launch) << 32));
         }
         let parts = words.slice(1..1 + num_blocks(0));
         let groups = words.slice(1 + num_blocks(0)..);
