@@ -45,10 +45,10 @@
 //! has the rows of eight experts in flight. Of [`argmax`] and [`argmin`], a block reads a row once, tile after tile.
 //! Rows that do not begin at multiples of 16 bytes are read by element, which is slower.
 //!
-//! Of running sums, a thread adds eight neighbours, a warp the sums of its threads, and each warp those of all warps. A block has 8192
-//! columns of a long row in shared memory, publishes their sum, and waits for the sums of those before: of parts in the same group of 256,
-//! and of earlier groups. Blocks take parts by counting, in order, so that whoever waits finds that those before have begun. This is
-//! the look-back of Merrill and Garland ("Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016), but for what is added: there a
+//! Of running sums, a thread adds eight neighbours, a warp the sums of its threads, and each warp those of all warps. A block has 32 KiB of
+//! a long row in shared memory, publishes their sum, and waits for the sums of those before: of parts in the same group of 256, and of
+//! earlier groups. Blocks take parts by counting, in order, so that whoever waits finds that those before have begun. This is the
+//! look-back of Merrill and Garland ("Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016), but for what is added: there a
 //! block adds whatever is published when it looks, here the same numbers in every run.
 //!
 //! # Floor

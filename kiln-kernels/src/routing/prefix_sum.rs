@@ -96,12 +96,13 @@ impl PrefixSums {
         if let Some(short) = instances.find(|i| i.T == ty && columns <= extent(i.N)) {
             return short.with(sums::short::Args { x, inclusive, out }).launch(stream);
         }
-        let parts = columns.div_ceil(extent(sums::N));
+        let long = sums::long::find(|i| i.T == ty)?;
+        let parts = columns.div_ceil(extent(long.N));
         let words = 1 + rows * (parts + parts.div_ceil(extent(sums::G)));
         if self.words.len() < words || self.spoilt {
             self.words = stream.zeros([words.max(self.words.len())])?;
         }
-        let launched = sums::long::find(|i| i.T == ty)?
+        let launched = long
             .with(sums::long::Args { x, inclusive, words: &mut self.words, out })
             .launch(stream);
         self.spoilt = launched.is_err();
@@ -114,12 +115,12 @@ impl PrefixSums {
 mod sums {
     use kiln::prelude::*;
 
-    /// Columns of a part of a row.
-    pub(super) const N: i32 = 8192;
+    /// Columns that the registers of a block hold.
+    const C: i32 = 8192;
     /// Parts of a group: a block adds the sums of all groups before its own, and those of the parts before it in its group.
     pub(super) const G: i32 = 256;
     /// Groups of the longest row.
-    const GROUPS: i32 = (1 << 30) / (G * N);
+    const GROUPS: i32 = (1 << 30) / (G * C);
 
     /// A tile as `[runs, lanes, 8]`: a thread adds neighbours, and a warp the sums of its threads.
     fn runs<T: Scalar>(x: Tile<T>) -> Tile<T> {
@@ -225,8 +226,8 @@ mod sums {
     /// Blocks take parts in order, so that those before are taken already, and wait for their sums and those of groups. None waits for a
     /// sum that waits for all before: so the sums are of the same numbers in every run, and are there soon.
     #[kernel(target = sm_80, warps = 8, grid = x.dim(0) * cdiv(x.dim(1), N),
-             instances((T, S) = [(bf16, f32), (f16, f32), (f32, f32), (i32, i32)]))]
-    pub fn long<T: Cast, S: Number + Cast>(
+             instances((T, S, N) = [(bf16, f32, 16384), (f16, f32, 16384), (f32, f32, 8192), (i32, i32, 8192)]))]
+    pub fn long<T: Cast, S: Number + Cast, const N: i32>(
         x: Tensor<T, 2>,
         inclusive: i32,
         words: TensorMut<i64, 1>,
@@ -248,27 +249,36 @@ mod sums {
         copy_async(x.tile([row, part * N], [1, N]), staged);
         copy_async_wait_all();
         sync();
-        // 16 bytes a thread.
+        // 16 bytes a thread. What comes before its elements, and the sum of the columns, for each `C` columns.
         let v = 128 / T::BITS;
         let layout = blocked([1, 1, v], [1, 4 * v, 8 / v], [num_warps(), 1, 1], [2, 1, 0]);
-        let these = runs(staged.load()).to_layout(layout).cast::<S>();
-        let (before_these, sums) = sums_before(these, 1);
-        let sum = sums.gather(1, full([1, 1], N / 256 - 1));
+        let before = array(N / C, |i| {
+            let x = runs(staged.tile([0, i * C], [1, C]).load()).to_layout(layout);
+            let (before, sums) = sums_before(x.cast::<S>(), 1);
+            (before, sums.gather(1, full([1, 1], C / 256 - 1)))
+        });
+        let mut sum = zeros::<S>([1, 1]);
+        for i in unroll(0..N / C) {
+            sum += before[i].1;
+        }
         parts.tile([block], [1]).atomic_store(word(sum, launch));
         let (group, at) = (part / G, part % G);
-        let before = parts.slice(block - at..block);
+        let others = parts.slice(block - at..block);
         let first = row * cdiv(parts_of_row, G);
         let mut earlier = zeros::<S>([1, 1]);
         for step in range(if at == G - 1 { 0 } else { 1 }, 2, 1) {
             // First without other groups, so that no group waits for the one before it.
             let end = first + step * group;
-            earlier = sum_of::<S>(before, groups.slice(first..end), launch);
+            earlier = sum_of::<S>(others, groups.slice(first..end), launch);
             if step == 0 {
                 groups.tile([first + group], [1]).atomic_store(word(earlier + sum, launch));
             }
         }
-        let these = runs(staged.load()).to_layout(layout).cast::<S>();
-        let sums = running(these, before_these + earlier, inclusive);
-        out.tile([row, part * N], [1, N]).store(sums.reshape([1, N]).cast::<T>());
+        for i in unroll(0..N / C) {
+            let x = runs(staged.tile([0, i * C], [1, C]).load()).to_layout(layout);
+            let sums = running(x.cast::<S>(), before[i].0 + earlier, inclusive);
+            out.tile([row, part * N + i * C], [1, C]).store(sums.reshape([1, C]).cast::<T>());
+            earlier += before[i].1;
+        }
     }
 }
