@@ -10,13 +10,7 @@ mod extreme;
 mod order;
 #[cfg(any(feature = "grouped", feature = "matmul"))]
 mod promoted;
-#[cfg(any(
-    feature = "attention",
-    feature = "matmul",
-    feature = "routing",
-    feature = "rows",
-    feature = "sampling"
-))]
+#[cfg(any(feature = "attention", feature = "matmul", feature = "rows", feature = "sampling"))]
 mod scratch;
 mod shape;
 #[cfg(feature = "matmul")]

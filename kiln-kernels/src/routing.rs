@@ -42,13 +42,19 @@
 //!
 //! A block of [`top_k`] has as many rows as its warps hold in registers, and finds the greatest scores by a bitonic network. Rows of
 //! experts are copied 2048 columns at a time, 16 bytes by each thread; [`permute`] reads each row of a token once, and [`unpermute`]
-//! has the rows of eight experts in flight. Of [`argmax`], [`argmin`] and long running sums, a block reads a row once, tile after tile.
+//! has the rows of eight experts in flight. Of [`argmax`] and [`argmin`], a block reads a row once, tile after tile.
 //! Rows that do not begin at multiples of 16 bytes are read by element, which is slower.
+//!
+//! Of running sums, a thread adds eight neighbours, a warp the sums of its threads, and each warp those of all warps. A block has 32 KiB of
+//! a long row in shared memory, publishes their sum, and waits for the sums of those before: of parts in the same group of 256, and of
+//! earlier groups. Blocks take parts by counting, in order, so that whoever waits finds that those before have begun. This is the
+//! look-back of Merrill and Garland ("Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016), but for what is added: there a
+//! block adds whatever is published when it looks, here the same numbers in every run.
 //!
 //! # Floor
 //!
 //! Of rows along the permutation, the bytes of `k` rows for each token and of one more. Of running sums, two times the bytes of the
-//! tensor, and three times if few rows are long. Of the others, the bytes of the operands once.
+//! tensor. Of the others, the bytes of the operands once.
 
 use kiln::prelude::*;
 

@@ -29,10 +29,11 @@
 //! A draw is a maximum: the token with the greatest sum of `logit / temperature` and noise of the Gumbel distribution. Its probability is
 //! the softmax of what is left, and no sum over the row decides it, so that it is the same on every device.
 //!
-//! A sorted row is one of words, whose high halves are scores and whose low halves are columns: no two of them are equal, and the order of
-//! words is that of a stable sort. Rows of up to 4096 columns are sorted by one block; of longer rows, sorted runs of 4096 are merged in
-//! pairs. A block merges to 2048 places: it finds by bisection where its words begin in both runs, and each word finds its place
-//! by bisection of the words of the other run in shared memory.
+//! A sorted row is one of words, whose high bits are scores and whose low bits are columns: no two of them are equal, and the order of
+//! words is that of a stable sort. A block sorts up to 4096 columns by a bitonic network, of words of 32 bits if scores have 16. Longer
+//! rows are runs of 4096 columns, or of 8192 if scores have 16 bits, which are merged in pairs. A block merges to 4096 places: it finds
+//! where its words begin and end in both runs, 256 comparisons at a time, and brings them to shared memory. There each thread finds
+//! the beginning of its 16 places by bisection, and merges to these. The last merge writes scores and columns.
 //!
 //! # Schedule
 //!
@@ -43,7 +44,7 @@
 //! # Floor
 //!
 //! The bytes of the scores once. Of sorted rows, the bytes of the operands once up to 4096 columns; beyond it are 16 bytes of each
-//! column for each merge.
+//! column for each merge, but for the last one.
 
 use kiln::prelude::*;
 

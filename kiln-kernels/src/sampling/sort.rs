@@ -107,18 +107,17 @@ impl Sorter {
         }
         let mut words = shaped(stream, &mut self.words, shape)?;
         let mut merged = shaped(stream, &mut self.merged, shape)?;
-        order::runs::find(|i| i.T == ty)?
-            .with(order::runs::Args { x, turned, words: &mut words })
-            .launch(stream)?;
-        let mut run = order::RUN;
-        while extent(run) < columns {
-            order::merge(order::merge::Args { from: &words, run, to: &mut merged })
+        let runs = order::runs::find(|i| i.T == ty)?;
+        runs.with(order::runs::Args { x, turned, words: &mut words }).launch(stream)?;
+        let mut run = runs.N;
+        while 2 * extent(run) < columns {
+            order::merge(order::merge::Args { from: &words.transpose(), run, to: &mut merged })
                 .launch(stream)?;
             (words, merged) = (merged, words);
             run *= 2;
         }
-        order::unpack::find(|i| i.T == ty)?
-            .with(order::unpack::Args { words: &words, turned, values, indices })
+        order::last::find(|i| i.T == ty)?
+            .with(order::last::Args { from: &words.transpose(), run, turned, values, indices })
             .launch(stream)
     }
 }

@@ -55,6 +55,7 @@ fn rows_of_any_length_are_sorted_and_equal_elements_stay_in_order() -> Result<()
     // bf16 has few numbers, so that many are equal.
     sorts::<bf16>([19, 61], &|_| ())?;
     sorts::<f16>([2, 900], &|_| ())?;
+    sorts::<bf16>([3, 500], &|_| ())?;
     sorts::<bf16>([1, 4096], &|_| ())?;
     sorts::<f32>([3, 1], &|_| ())?;
     sorts::<f32>([0, 5], &|_| ())?;
@@ -64,29 +65,45 @@ fn rows_of_any_length_are_sorted_and_equal_elements_stay_in_order() -> Result<()
 #[test]
 fn runs_of_longer_rows_are_merged() -> Result<()> {
     sorts::<f32>([1, 4097], &|_| ())?;
+    sorts::<f32>([2, 12_289], &|_| ())?;
+    sorts::<bf16>([3, 5000], &|_| ())?;
     sorts::<bf16>([2, 9000], &|_| ())?;
-    sorts::<f16>([1, 18_500], &|x| x.iter_mut().step_by(3).for_each(|x| *x = f16::ONE))
+    sorts::<f16>([1, 18_500], &|x| x.iter_mut().step_by(3).for_each(|x| *x = f16::ONE))?;
+    sorts::<bf16>([1, 70_001], &|_| ())
+}
+
+/// Of two runs one comes first as a whole, and words of one only are between two of the other.
+#[test]
+fn runs_in_order_are_merged() -> Result<()> {
+    sorts::<f32>([1, 20_000], &|x| x.sort_by(f32::total_cmp))?;
+    sorts::<f32>([1, 33_000], &|x| x.sort_by(|a, b| b.total_cmp(a)))?;
+    sorts::<f32>([1, 16_384], &|x| x[4096..8192].fill(0.25))
 }
 
 #[test]
 fn nan_infinities_and_zeros_of_both_signs_are_in_order() -> Result<()> {
-    for columns in [9, 5000] {
-        sorts::<f32>([1, columns], &|x| {
-            let special = [
-                f32::NAN,
-                0.0,
-                f32::INFINITY,
-                -0.0,
-                -f32::NAN,
-                f32::NEG_INFINITY,
-                0.0,
-                f32::MAX,
-                f32::MIN,
-            ];
-            x[..9].copy_from_slice(&special);
-        })?;
+    fn in_order<T: Number + Real>() -> Result<()> {
+        for columns in [9, 5000] {
+            sorts::<T>([1, columns], &|x| {
+                let special = [
+                    f64::NAN,
+                    0.0,
+                    f64::INFINITY,
+                    -0.0,
+                    -f64::NAN,
+                    f64::NEG_INFINITY,
+                    0.0,
+                    60_000.0,
+                    -60_000.0,
+                ];
+                x[..9].copy_from_slice(&special.map(T::of));
+            })?;
+        }
+        Ok(())
     }
-    Ok(())
+    in_order::<f32>()?;
+    in_order::<bf16>()?;
+    in_order::<f16>()
 }
 
 /// Scratch memory that other sorts have left, and a graph that uses it.
@@ -94,7 +111,7 @@ fn nan_infinities_and_zeros_of_both_signs_are_in_order() -> Result<()> {
 fn one_scratch_serves_every_shape_and_a_recording() -> Result<()> {
     let stream = device(TARGETS)?.stream()?;
     let mut sorter = Sorter::new(&stream)?;
-    for shape @ [rows, columns] in [[2, 8193], [3, 10], [1, 4200], [2, 8193]] {
+    for shape @ [rows, columns] in [[2, 8193], [3, 10], [1, 4200], [1, 18_000], [2, 8193]] {
         let mut x = stream.zeros::<f32, 2>(shape)?;
         let (mut values, mut indices) = (stream.zeros(shape)?, stream.zeros(shape)?);
         let order = Order::Descending;
