@@ -2,7 +2,7 @@
 //!
 //! The rows of expert `e` are `offsets[e]..offsets[e + 1]` of a matrix, as after sorting tokens by experts. [`Grouped::product`] computes
 //! `c[row] = a[row] · b[e]ᵀ` for them, with weights `[out, in]` for each expert. Sums are computed in f32 and rounded once.
-//! [`Grouped::product_float8`] multiplies `e4m3` numbers with scales.
+//! [`Grouped::product_float8`] multiplies `e4m3` numbers, and rows of `e5m2`, with scales.
 //!
 //! ```
 //! use kiln::prelude::*;

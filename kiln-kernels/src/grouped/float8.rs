@@ -3,17 +3,17 @@
 use kiln::{TensorArgumentMut, prelude::*};
 
 use super::{Extents, Grouped, fits};
-use crate::shape::require;
+use crate::{Operand, shape::require};
 
 mod kernel;
 
 use kernel::{pipelined, specialized};
 
-/// A tensor of [`e4m3`] numbers, and by what they are multiplied.
+/// A tensor of FP8 numbers, and by what they are multiplied.
 #[derive(Clone, Copy, Debug)]
-pub struct Scaled<'a, const R: usize> {
+pub struct Scaled<'a, const R: usize, T = e4m3> {
     /// The numbers, with `k` along the last axis.
-    pub numbers: &'a DeviceTensor<e4m3, R>,
+    pub numbers: &'a DeviceTensor<T, R>,
     /// A scale for each row, in a tensor of the same shape but for a last axis of 1.
     pub scales: &'a DeviceTensor<f32, R>,
 }
@@ -22,7 +22,7 @@ impl Grouped {
     /// [`product`](Grouped::product) of FP8 numbers, with a scale for each row of `a` and of the weights:
     /// `c[row] = scale[row] · scales[e] · (a[row] · b[e]ᵀ)` for the rows of each expert `e`.
     ///
-    /// `a` has the shape `[rows, k]`, with scales `[rows, 1]`; `b` has `[experts, n, k]`, with scales `[experts, n, 1]`. An axis of scales
+    /// Weights are [`e4m3`], and `a` is [`e4m3`] or, as gradients are in training, [`e5m2`]. `a` has the shape `[rows, k]`, with scales `[rows, 1]`; `b` has `[experts, n, k]`, with scales `[experts, n, 1]`. An axis of scales
     /// may also be 1: `[1, 1]` are those of an `a` with one scale, and `[experts, 1, 1]` those of weights with one for each expert.
     /// `pointwise::quantize` makes such numbers of rows, and a router's weights of rows may be part of their scales. Of other scales, experts
     /// are multiplied one by one by `QuantizedMatmul::float8`.
@@ -54,10 +54,10 @@ impl Grouped {
     /// # Errors
     /// [`Error::TargetNotRunnable`] on a GPU without FP8, before `sm_89`; those of [`product`](Grouped::product).
     #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
-    pub fn product_float8(
+    pub fn product_float8<A: Operand<bf16, e4m3>>(
         &self,
         stream: &Stream,
-        a: Scaled<'_, 2>,
+        a: Scaled<'_, 2, A>,
         b: Scaled<'_, 3>,
         offsets: &DeviceTensor<i32, 1>,
         c: &mut impl TensorArgumentMut<bf16, 2>,
@@ -75,16 +75,20 @@ impl Grouped {
         let (a, b) = (a.numbers, b.numbers);
         let extents = Extents { multiprocessors: self.multiprocessors, shape: [experts, rows, n] };
         let by_tma = self.hopper && fits(a) && fits(b) && fits(&*c.tensor_mut()?);
+        let dtype = Dtype::of::<A>();
         if by_tma && n.is_multiple_of(8) {
-            let height = extents.height(128);
-            let instance = specialized::product::find(|i| i.BM == height)?;
+            // Rows of `e5m2` are many: there is no tile for few of them.
+            let least = if dtype == Dtype::of::<e4m3>() { 16 } else { 64 };
+            let key = (dtype, extents.height(128).max(least));
+            let instance = specialized::product::find(|i| (i.T, i.BM) == key)?;
             let blocks = extents.blocks(extents.tiles(instance.BM, instance.BN), 1)?;
             instance
                 .with(specialized::product::Args { a, b, a_scales, b_scales, offsets, c, blocks })
                 .launch(stream)
         } else {
-            let height = if extents.mean() <= 16 { 16 } else { 128 };
-            let instance = pipelined::product::find(|i| i.BM == height)?;
+            let few = extents.mean() <= 16 && dtype == Dtype::of::<e4m3>();
+            let key = (dtype, if few { 16 } else { 128 });
+            let instance = pipelined::product::find(|i| (i.T, i.BM) == key)?;
             let blocks = extents.blocks(extents.tiles(instance.BM, instance.BN), 2)?;
             instance
                 .with(pipelined::product::Args { a, b, a_scales, b_scales, offsets, c, blocks })

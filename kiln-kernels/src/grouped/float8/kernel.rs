@@ -8,20 +8,20 @@ pub(crate) mod specialized {
     use crate::promoted::items::Steps;
     use kiln::{Ring, prelude::*};
 
-    struct Product<T: Scalar, R: Float> {
+    struct Product<T: Scalar, U: Scalar, R: Float> {
         a: TensorMap<T, 2>,
-        b: TensorMap<T, 3>,
+        b: TensorMap<U, 3>,
         scales: Scales,
         offsets: Tensor<i32, 1>,
         c: TensorMapMut<R, 2>,
         lefts: Shared<T>,
-        rights: Shared<T>,
+        rights: Shared<U>,
         full: Barriers,
         empty: Barriers,
         staged: Shared<R>,
     }
 
-    impl<T: Scalar, R: Float> Product<T, R> {
+    impl<T: Scalar, U: Scalar, R: Float> Product<T, U, R> {
         /// Fills the ring with the operands of each step.
         fn load<const BM: i32, const BN: i32>(&self) {
             let columns = cdiv(self.c.dim(1), BN);
@@ -46,12 +46,8 @@ pub(crate) mod specialized {
         /// Multiplies and stores.
         fn multiply<const BM: i32, const BN: i32, const SWAP: bool>(&self) {
             let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 128));
-            let operands = Steps {
-                lefts: if SWAP { self.rights } else { self.lefts },
-                rights: if SWAP { self.lefts } else { self.rights },
-                full: self.full,
-                empty: self.empty,
-            };
+            let (full, empty) = (self.full, self.empty);
+            let (of_a, of_b) = (self.lefts, self.rights);
             let mut walk = Walk::new(self.offsets, self.b.dim(0), self.a.dim(0));
             let mut ring = Ring::reader(self.full.len());
             let mut tile = block_id(0);
@@ -59,7 +55,13 @@ pub(crate) mod specialized {
                 let (row, column) = walk.place(tile, BM, columns);
                 let (row, column) = ((walk.begin + row * BM).max(0), column * BN);
                 let none = if SWAP { zeros::<f32>([BN, BM]) } else { zeros::<f32>([BM, BN]) };
-                let mut sums = operands.add::<1>(&mut ring, depth, none);
+                let mut sums = if SWAP {
+                    let steps = Steps { lefts: of_b, rights: of_a, full, empty };
+                    steps.add::<1>(&mut ring, depth, none)
+                } else {
+                    let steps = Steps { lefts: of_a, rights: of_b, full, empty };
+                    steps.add::<1>(&mut ring, depth, none)
+                };
                 sums = self.scales.apply::<SWAP>(sums, [walk.expert, row, column]);
                 tma::store_wait(0); // the tile before this one has left `staged`
                 self.staged.store(if SWAP { sums.permute([1, 0]).cast() } else { sums.cast() });
@@ -73,9 +75,13 @@ pub(crate) mod specialized {
 
     /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns, with `SWAP` their transpose, as those of 16 bits.
     #[kernel(target = sm_90a, warps = 8, grid = blocks,
-             instances(T = [e4m3], R = [bf16], (BM, BN, STAGES, SWAP) = [(16, 128, 8, true), (64, 128, 6, true), (128, 128, 6, false)]))]
+             instances((T, BM, BN, STAGES, SWAP) = [
+                 (e4m3, 16, 128, 8, true), (e4m3, 64, 128, 6, true), (e4m3, 128, 128, 6, false),
+                 (e5m2, 64, 128, 6, true), (e5m2, 128, 128, 6, false),
+             ], U = [e4m3], R = [bf16]))]
     pub fn product<
         T: Scalar,
+        U: Scalar,
         R: Float,
         const BM: i32,
         const BN: i32,
@@ -83,7 +89,7 @@ pub(crate) mod specialized {
         const SWAP: bool,
     >(
         #[block(BM, 128)] a: TensorMap<T, 2>,
-        #[block(1, BN, 128)] b: TensorMap<T, 3>,
+        #[block(1, BN, 128)] b: TensorMap<U, 3>,
         a_scales: Tensor<f32, 2>,
         b_scales: Tensor<f32, 3>,
         offsets: Tensor<i32, 1>,
@@ -118,19 +124,24 @@ pub(crate) mod pipelined {
     use super::scales::Scales;
     use kiln::prelude::*;
 
-    /// Persistent blocks compute tiles of `BM` rows of an expert and 128 columns.
+    /// Persistent blocks compute tiles of `BM` rows of an expert and 128 columns. `MIXED` operands are of two types, and are multiplied in
+    /// f16, which has the numbers of both.
     #[kernel(target = sm_89, warps = W, grid = blocks,
-             instances(T = [e4m3], R = [bf16], (BM, BN, BK, W) = [(16, 128, 128, 4), (128, 128, 64, 8)]))]
+             instances((T, BM, BN, BK, W, MIXED) = [
+                 (e4m3, 16, 128, 128, 4, false), (e4m3, 128, 128, 64, 8, false), (e5m2, 128, 128, 64, 8, true),
+             ], U = [e4m3], R = [bf16]))]
     pub fn product<
-        T: Scalar,
+        T: Cast,
+        U: Cast,
         R: Float,
         const BM: i32,
         const BN: i32,
         const BK: i32,
         const W: i32,
+        const MIXED: bool,
     >(
         a: Tensor<T, 2>,
-        b: Tensor<T, 3>,
+        b: Tensor<U, 3>,
         a_scales: Tensor<f32, 2>,
         b_scales: Tensor<f32, 3>,
         offsets: Tensor<i32, 1>,
@@ -138,7 +149,7 @@ pub(crate) mod pipelined {
         blocks: i32,
     ) {
         let scales = Scales { a: a_scales, b: b_scales };
-        let (sa, sb) = (shared::<T>([BM, BK]), shared::<T>([BN, BK]));
+        let (sa, sb) = (shared::<T>([BM, BK]), shared::<U>([BN, BK]));
         let columns = cdiv(c.dim(1), BN);
         let mut walk = Walk::new(offsets, b.dim(0), a.dim(0));
         let mut tile = block_id(0);
@@ -149,7 +160,11 @@ pub(crate) mod pipelined {
             for k in pipeline(range(0, a.dim(1), BK), 3) {
                 copy_async(a.tile([row, k], [BM, BK]), sa);
                 copy_async(b.tile([walk.expert, column, k], [1, BN, BK]), sb);
-                sums += dot(sa, sb.t(), zeros::<f32>([BM, BN])); // hardware may keep fewer bits of longer sums
+                if MIXED {
+                    sums = dot(sa.load().cast::<f16>(), sb.t().load().cast::<f16>(), sums);
+                } else {
+                    sums += dot(sa, sb.t(), zeros::<f32>([BM, BN])); // hardware may keep fewer bits of longer sums
+                }
             }
             sums = scales.apply::<false>(sums, [walk.expert, row, column]);
             c.slice((..walk.end, ..)).tile([row, column], [BM, BN]).store(sums.cast());

@@ -3,16 +3,26 @@
 #![expect(clippy::float_cmp, reason = "those that are compared are exact")]
 
 use half::bf16;
-use kiln::prelude::{Device, Error, Result, Target, e4m3};
-use kiln_kernels::grouped::{Grouped, Scaled};
+use kiln::prelude::{Device, Error, Result, Target, e4m3, e5m2};
+use kiln_kernels::{
+    Operand,
+    grouped::{Grouped, Scaled},
+};
 
 use super::{BEFORE, MULTIPROCESSORS};
-use crate::support::{Number, assert_close, devices, float8_numbers, float8_sum, numbers};
+use crate::support::{
+    Float8Number, Number, assert_close, devices, float8_numbers, float8_sum, numbers,
+};
 
 /// Rows of experts, with a scale for each row of both operands, or for each expert and all of `a`.
-fn product([rows, n, k]: [usize; 3], offsets: &[i32], each: bool) -> Result<()> {
+fn product<A: Float8Number + Operand<bf16, e4m3>>(
+    [rows, n, k]: [usize; 3],
+    offsets: &[i32],
+    each: bool,
+) -> Result<()> {
     let experts = offsets.len() - 1;
-    let ((a, of_a), (b, of_b)) = (float8_numbers(rows * k, 1), float8_numbers(experts * n * k, 2));
+    let (a, of_a) = float8_numbers::<A>(rows * k, 1);
+    let (b, of_b) = float8_numbers::<e4m3>(experts * n * k, 2);
     let [down, across] = if each { [rows, n] } else { [1, 1] };
     let (row_scales, column_scales) =
         (numbers::<f32>(down, 3), numbers::<f32>(experts * across, 4));
@@ -49,30 +59,40 @@ fn product([rows, n, k]: [usize; 3], offsets: &[i32], each: bool) -> Result<()> 
 
 #[test]
 fn experts_with_few_rows() -> Result<()> {
-    product([30, 136, 784], &[0, 3, 3, 20, 28], true)?;
-    product([30, 24, 16], &[2, 3, 30], false)
+    product::<e4m3>([30, 136, 784], &[0, 3, 3, 20, 28], true)?;
+    product::<e4m3>([30, 24, 16], &[2, 3, 30], false)
 }
 
 #[test]
 fn experts_with_more_rows() -> Result<()> {
-    product([70, 72, 144], &[0, 66, 70], true)
+    product::<e4m3>([70, 72, 144], &[0, 66, 70], true)
 }
 
 #[test]
 fn experts_with_many_rows() -> Result<()> {
-    product([150, 264, 160], &[0, 5, 147], true)
+    product::<e4m3>([150, 264, 160], &[0, 5, 147], true)
 }
 
 /// Extents that TMA does not take, and offsets that lead out of the rows.
 #[test]
 fn odd_extents() -> Result<()> {
-    product([19, 13, 37], &[0, 4, 19], true)?;
-    product([140, 13, 150], &[0, 140], false)
+    product::<e4m3>([19, 13, 37], &[0, 4, 19], true)?;
+    product::<e4m3>([140, 13, 150], &[0, 140], false)
+}
+
+/// Gradients of rows: few of each expert, more and many; extents that TMA does not take.
+#[test]
+fn rows_of_e5m2() -> Result<()> {
+    product::<e5m2>([30, 136, 784], &[0, 3, 3, 20, 28], true)?;
+    product::<e5m2>([70, 72, 144], &[0, 66, 70], false)?;
+    product::<e5m2>([150, 264, 160], &[0, 5, 147], true)?;
+    product::<e5m2>([19, 13, 37], &[0, 4, 19], true)?;
+    product::<e5m2>([1, 8, 16], &[0, 1], true)
 }
 
 #[test]
 fn views_and_transposed_weights() -> Result<()> {
-    let (of_a, of_b) = (float8_numbers(4 * 32, 1), float8_numbers(32 * 8, 2));
+    let (of_a, of_b) = (float8_numbers::<e4m3>(4 * 32, 1), float8_numbers::<e4m3>(32 * 8, 2));
     for device in devices(Grouped::FLOAT8_TARGETS)? {
         let stream = device.stream()?;
         let (a, b) = (stream.upload(&of_a.0, [4, 32])?, stream.upload(&of_b.0, [1, 32, 8])?);
@@ -103,7 +123,8 @@ fn nothing_and_what_does_not_fit() -> Result<()> {
         let stream = device.stream()?;
         let grouped = Grouped::new(&stream)?;
         let run = |[experts, rows, n, k]: [usize; 4], depth, row_scales, column_scales| {
-            let (a, b) = (stream.zeros([rows, k])?, stream.zeros([experts, n, depth])?);
+            let a = stream.zeros::<e4m3, 2>([rows, k])?;
+            let b = stream.zeros([experts, n, depth])?;
             let (of_a, of_b) = (stream.full(row_scales, 1.0)?, stream.full(column_scales, 1.0)?);
             let ends = vec![i32::try_from(rows).expect("rows are few"); experts];
             let offsets = stream.upload(&[vec![0], ends].concat(), [experts + 1])?;
