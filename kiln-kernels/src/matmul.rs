@@ -109,11 +109,11 @@ pub enum Sums {
     /// All additions are left to the tensor cores, if that is faster: what CUTLASS and cuBLASLt call fast accumulation, and PyTorch
     /// `use_fast_accum`.
     ///
-    /// The products of each further 32 numbers are cut to the 14 bits of the sum so far. So the relative error grows with `k`, and products
-    /// that are less than 2⁻¹³ of the sum so far are lost. If signs are mixed, the cuts cancel out for the most part: results of normally
-    /// distributed numbers are off by 1% for a `k` of 8192. They do not if all products have one sign: then 2⁻¹³ of the sum may be lost for
-    /// each product, and for a `k` of a few thousand a tenth of the result. Fast sums are usual in inference and in forward passes of
-    /// training; gradients, and operands with a mean far from 0, take precise ones.
+    /// Each further 32 products are cut to the 14 bits of the sum so far. So the relative error grows with `k`, and products that are less
+    /// than 2⁻¹³ of the sum so far are lost. If signs are mixed, most cuts cancel out: results of normally distributed numbers are off by
+    /// 0.2% for a `k` of 8192, about as much as by their rounding to bf16. They do not cancel out if all products have one sign: results of
+    /// the absolute values of such numbers are 1.5% too small for a `k` of 1024, 7% for 4096, and 13% for 8192. Fast sums are usual in
+    /// inference and in forward passes of training; gradients, and operands whose means are far from 0, take precise ones.
     ///
     /// The kernels with fast sums are those of two operands of `e4m3`, in large tiles. Small tiles, which wait for memory, and products of
     /// `e5m2` have precise sums all the same.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use kiln::prelude::*;
 use kiln_kernels::{
     grouped::{Grouped, Scaled},
-    matmul::{Epilogue, Matmul},
+    matmul::{Epilogue, Matmul, Sums},
 };
 
 use super::{Bench, HALF, Peers, Timed, Work};
@@ -48,8 +48,31 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
                 "torch._scaled_mm(a, b.T, one, one, out_dtype=torch.bfloat16, use_fast_accum={fast})"
             )
         };
+        for (what, sums) in [("float8", Sums::Precise), ("float8, fast sums", Sums::Fast)] {
+            let epilogue = Epilogue { sums, ..Epilogue::default() };
+            let peers = Peers::of(&given).gives(&["c"]);
+            bench.time(Timed {
+                name: name(what),
+                work: work(m * k + n * k + HALF * m * n),
+                launch: Box::new(|stream| {
+                    Ok(matmul.product_float8(stream, &a, &b, &mut c, epilogue)?)
+                }),
+                peers: match sums {
+                    Sums::Precise => peers.after(one, "torch", &scaled("False")).after(
+                        one,
+                        "fast sums",
+                        &scaled("True"),
+                    ),
+                    Sums::Fast => peers.after(one, "torch", &scaled("True")),
+                },
+            })?;
+        }
+        // Gradients by weights.
+        let gradients = data::normal(m * k, 1, e5m2::from_f32);
+        let a = bench.stream.upload(&gradients, [m, k])?;
+        let given = [Given::new("a", &a), Given::new("b", &b), Given::new("c", &c)];
         bench.time(Timed {
-            name: name("float8"),
+            name: name("e5m2 by e4m3"),
             work: work(m * k + n * k + HALF * m * n),
             launch: Box::new(|stream| {
                 Ok(matmul.product_float8(stream, &a, &b, &mut c, Epilogue::default())?)

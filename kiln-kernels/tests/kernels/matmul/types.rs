@@ -269,16 +269,21 @@ fn precise_sums_keep_small_products_after_a_large_one() -> Result<()> {
 
 /// Tiles of each size, shares of `k` and none, rows that begin anywhere. The second product finds what the first one left.
 fn on_every_card<K: Kind>() -> Result<()> {
+    of_extents::<K>(&[
+        ([1, 16, 16], 132),
+        ([5, 72, 400], 30),
+        ([70, 24, 272], 30),
+        ([130, 136, 48], 1),
+        ([260, 24, 16], 1),
+        ([19, 13, 37], 132),
+        ([66, 67, 21], 1),
+    ])
+}
+
+/// Products of these extents, on so many multiprocessors.
+fn of_extents<K: Kind>(all: &[([usize; 3], usize)]) -> Result<()> {
     for stream in streams(K::TARGETS)? {
-        for (shape, multiprocessors) in [
-            ([1, 16, 16], 132),
-            ([5, 72, 400], 30),
-            ([70, 24, 272], 30),
-            ([130, 136, 48], 1),
-            ([260, 24, 16], 1),
-            ([19, 13, 37], 132),
-            ([66, 67, 21], 1),
-        ] {
+        for &(shape, multiprocessors) in all {
             let case = Case::<K>::new(&stream, shape)?;
             let mut matmul = Matmul::on(&stream, multiprocessors)?;
             let runs = if multiprocessors == 30 { 2 } else { 1 };
@@ -311,7 +316,12 @@ fn every_card_with_float8_multiplies_e5m2() -> Result<()> {
 
 #[test]
 fn every_card_with_float8_has_fast_sums() -> Result<()> {
-    on_every_card::<Fast<bf16>>()
+    on_every_card::<Fast<bf16>>()?;
+    // Large enough for a tile that has fast sums.
+    let shape @ [m, n, k] = [264, 264, 144];
+    let chosen = Plan::choose::<e4m3, e4m3, bf16>([1, m, n, k], [Major::K; 2], Sums::Fast, 1);
+    assert!(chosen.is_some_and(|plan| plan.to_string().ends_with("fast sums")), "{chosen:?}");
+    of_extents::<Fast<bf16>>(&[(shape, 1)])
 }
 
 /// `f32` that has more bits than TF32.
