@@ -556,11 +556,9 @@ pub(crate) mod shared_steps {
                  (e4m3, e4m3, f16, 64, 128, 0, 8, true, 4, 1, true, true, false), (e4m3, e4m3, f16, 64, 64, 0, 12, false, 4, 1, true, true, false),
                  (e4m3, e4m3, f16, 128, 128, 0, 6, false, 8, 1, true, true, false), (e4m3, e4m3, f16, 128, 128, 0, 6, false, 8, 2, true, true, false),
                  (e4m3, e4m3, bf16, 128, 128, 0, 6, false, 8, 1, true, true, true), (e4m3, e4m3, bf16, 128, 256, 0, 3, false, 8, 1, true, true, true),
-                 (e4m3, e4m3, bf16, 128, 256, 0, 3, false, 8, 2, true, true, true), (e4m3, e4m3, f16, 128, 128, 0, 6, false, 8, 1, true, true, true),
-                 (e4m3, e4m3, f16, 128, 256, 0, 3, false, 8, 1, true, true, true), (e4m3, e4m3, f16, 128, 256, 0, 3, false, 8, 2, true, true, true),
+                 (e4m3, e4m3, f16, 128, 128, 0, 6, false, 8, 1, true, true, true), (e4m3, e4m3, f16, 128, 256, 0, 3, false, 8, 1, true, true, true),
                  (e5m2, e4m3, bf16, 64, 64, 0, 12, false, 4, 1, true, true, false), (e5m2, e4m3, bf16, 128, 128, 0, 6, false, 8, 1, true, true, false),
-                 (e5m2, e4m3, bf16, 128, 128, 0, 6, false, 8, 2, true, true, false), (e4m3, e5m2, bf16, 64, 64, 0, 12, false, 4, 1, true, true, false),
-                 (e4m3, e5m2, bf16, 128, 128, 0, 6, false, 8, 1, true, true, false), (e4m3, e5m2, bf16, 128, 128, 0, 6, false, 8, 2, true, true, false),
+                 (e4m3, e5m2, bf16, 64, 64, 0, 12, false, 4, 1, true, true, false), (e4m3, e5m2, bf16, 128, 128, 0, 6, false, 8, 1, true, true, false),
              ]))]
     pub fn product<
         T: Scalar,

@@ -103,10 +103,9 @@ impl Form {
         if self.swap { [right, left, result] } else { self.dtypes }
     }
 
-    /// Whether a tile is that of another form, whatever the sums are.
+    /// Whether a block has the tile of another form, whatever the cluster and the sums are.
     fn is_tile_of(&self, other: &Form) -> bool {
-        let tile = |form: &Form| (form.left, form.right, form.swap, form.cluster, form.split);
-        tile(self) == tile(other)
+        (self.left, self.right, self.swap) == (other.left, other.right, other.swap)
     }
 }
 
