@@ -175,7 +175,6 @@ impl Grouped {
     ///
     /// # Errors
     /// [`Error::Shape`] for lists and weights of another length than there are rows; those of [`product`](Grouped::product).
-    #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     pub fn product_with<T: Half>(
         &self,
         stream: &Stream,

@@ -106,8 +106,8 @@ pub enum Sums {
     /// The products of each 128 numbers are added in f32. So errors do not grow with `k`, in proportion to the sum of magnitudes.
     #[default]
     Precise,
-    /// All additions are left to the tensor cores, if that is faster: what CUTLASS and cuBLASLt call fast accumulation, and PyTorch
-    /// `use_fast_accum`.
+    /// All additions are left to the tensor cores, if that is faster: what CUTLASS and cuBLASLt call fast accumulation, and
+    /// `PyTorch` `use_fast_accum`.
     ///
     /// Each further 32 products are cut to the 14 bits of the sum so far. So the relative error grows with `k`, and products that are less
     /// than 2⁻¹³ of the sum so far are lost. If signs are mixed, most cuts cancel out: results of normally distributed numbers are off by

@@ -29,8 +29,8 @@ impl Grouped {
     /// [`product`](Grouped::product) of FP8 numbers, with a scale for each row of `a` and of the weights:
     /// `c[row] = scale[row] · scales[e] · (a[row] · b[e]ᵀ)` for the rows of each expert `e`.
     ///
-    /// Weights are [`e4m3`], and `a` is [`e4m3`] or, as gradients are in training, [`e5m2`]. `a` has the shape `[rows, k]`, with scales `[rows, 1]`; `b` has `[experts, n, k]`, with scales `[experts, n, 1]`. An axis of scales
-    /// may also be 1: `[1, 1]` are those of an `a` with one scale, and `[experts, 1, 1]` those of weights with one for each expert.
+    /// Weights are [`e4m3`], and `a` is [`e4m3`] or, as gradients are in training, [`e5m2`]. `a` has the shape `[rows, k]`, with scales
+    /// `[rows, 1]`; `b` has `[experts, n, k]`, with scales `[experts, n, 1]`. An axis of scales may also be 1: `[1, 1]` are those of an `a` with one scale, and `[experts, 1, 1]` those of weights with one for each expert.
     /// `pointwise::quantize` makes such numbers of rows, and a router's weights of rows may be part of their scales. Of other scales, experts
     /// are multiplied one by one by `QuantizedMatmul::float8`.
     ///
@@ -140,12 +140,12 @@ struct Job<'a, A> {
 
 impl<A: Operand<bf16, e4m3>> Job<'_, A> {
     /// Whether there are tiles for few rows. There are none for `e5m2`: gradients have many rows.
-    fn has_small_tiles(&self) -> bool {
+    fn has_small_tiles() -> bool {
         Dtype::of::<A>() == Dtype::of::<e4m3>()
     }
 
     fn specialized(&self, stream: &Stream, c: &mut impl TensorArgumentMut<bf16, 2>) -> Result<()> {
-        let least = if self.has_small_tiles() { 16 } else { 64 };
+        let least = if Self::has_small_tiles() { 16 } else { 64 };
         let key = (Dtype::of::<A>(), self.extents.height(128).max(least));
         let instance = specialized::find(|i| (i.T, i.BM) == key)?;
         let &Job { a, b, a_scales, b_scales, offsets, scale, bias, activation, weights, .. } = self;
@@ -168,7 +168,7 @@ impl<A: Operand<bf16, e4m3>> Job<'_, A> {
     }
 
     fn pipelined(&self, stream: &Stream, c: &mut impl TensorArgumentMut<bf16, 2>) -> Result<()> {
-        let few = self.extents.mean() <= 16 && self.has_small_tiles();
+        let few = self.extents.mean() <= 16 && Self::has_small_tiles();
         let key = (Dtype::of::<A>(), if few { 16 } else { 128 });
         let instance = pipelined::find(|i| (i.T, i.BM) == key)?;
         let &Job { a, b, a_scales, b_scales, offsets, scale, bias, activation, weights, .. } = self;
@@ -197,7 +197,7 @@ impl<A: Operand<bf16, e4m3>> Job<'_, A> {
         scatter: &DeviceTensor<i32, 1>,
         c: &mut impl TensorArgumentMut<bf16, 2>,
     ) -> Result<()> {
-        let [height, width] = if !self.has_small_tiles() {
+        let [height, width] = if !Self::has_small_tiles() {
             [128, 128]
         } else if self.extents.mean() <= 16 {
             [16, 128]

@@ -496,8 +496,8 @@ fn nan_and_infinities_of_tf32_and_of_float8_spread() -> Result<()> {
     // This format has no infinity: 448 is its largest number.
     let of = e4m3::from_f32;
     not_finite::<E4m3<bf16>>([of(1.0), of(448.0), of(f32::NAN)], of(1.0))?;
-    // The exponent of ones and no fraction.
-    let infinity = e5m2::from_bits(0b0_11111_00);
+    // An exponent of five ones, and no fraction.
+    let infinity = e5m2::from_bits(0b0111_1100);
     not_finite::<E5m2ByE4m3>([e5m2::ONE, infinity, e5m2::NAN], e4m3::ONE)
 }
 
