@@ -2,7 +2,8 @@
 //!
 //! The rows of expert `e` are `offsets[e]..offsets[e + 1]` of a matrix, as after sorting tokens by experts. [`Grouped::product`] computes
 //! `c[row] = a[row] · b[e]ᵀ` for them, with weights `[out, in]` for each expert. Sums are computed in f32 and rounded once.
-//! [`Grouped::product_float8`] multiplies `e4m3` numbers with scales.
+//! [`Grouped::product_float8`] multiplies `e4m3` numbers, and rows of `e5m2`, with scales. Where GPUs cannot multiply `e5m2` by `e4m3`, they are
+//! multiplied in f16, which has the numbers of both.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -174,7 +175,6 @@ impl Grouped {
     ///
     /// # Errors
     /// [`Error::Shape`] for lists and weights of another length than there are rows; those of [`product`](Grouped::product).
-    #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     pub fn product_with<T: Half>(
         &self,
         stream: &Stream,
@@ -185,27 +185,9 @@ impl Grouped {
         options: Options<'_, T>,
     ) -> Result<()> {
         let (a, b) = (a.tensor()?, b.tensor()?);
-        let ([tokens, k], [experts, n, depth]) = (a.shape(), b.shape());
         let c_shape = c.tensor_mut()?.shape();
-        let rows = options.gather.map_or(tokens, DeviceTensor::len);
-        require("a grouped product, of b", [experts, n, k], [experts, n, depth])?;
-        require(
-            "a grouped product, of offsets",
-            [offsets.len().max(experts + 1)],
-            offsets.shape(),
-        )?;
-        let outputs = if options.scatter.is_some() { c_shape[0] } else { rows };
-        require("a grouped product, of c", [outputs, n], c_shape)?;
-        for list in [options.gather, options.scatter].into_iter().flatten() {
-            require("a grouped product, of a list of rows", [rows], list.shape())?;
-        }
-        if let Some(bias) = options.bias {
-            require("a grouped product, of the bias", [experts, n], bias.shape())?;
-        }
-        if let Some(weights) = options.weights {
-            require("a grouped product, of the weights of rows", [rows], weights.shape())?;
-        }
-        if experts == 0 || rows == 0 || outputs == 0 || n == 0 {
+        let shape @ [_, _, n] = fit(a.shape(), b.shape(), offsets, c_shape, &options)?;
+        if shape.contains(&0) || c_shape[0] == 0 {
             return Ok(());
         }
 
@@ -214,7 +196,7 @@ impl Grouped {
         let b = if along_k { b.view() } else { b.permute([0, 2, 1])? };
         let no_bias = stream.empty([0, 0])?;
         let job = Job {
-            extents: Extents { multiprocessors: self.multiprocessors, shape: [experts, rows, n] },
+            extents: Extents { multiprocessors: self.multiprocessors, shape },
             a: &a,
             b: &b,
             along_k,
@@ -319,6 +301,31 @@ impl Grouped {
                 .launch(stream)
         }
     }
+}
+
+/// The experts, rows and columns of a product, if its extents fit together.
+fn fit<T>(
+    [tokens, k]: [usize; 2],
+    [experts, n, depth]: [usize; 3],
+    offsets: &DeviceTensor<i32, 1>,
+    c: [usize; 2],
+    options: &Options<'_, T>,
+) -> Result<[usize; 3]> {
+    let rows = options.gather.map_or(tokens, DeviceTensor::len);
+    require("a grouped product, of b", [experts, n, k], [experts, n, depth])?;
+    require("a grouped product, of offsets", [offsets.len().max(experts + 1)], offsets.shape())?;
+    let outputs = if options.scatter.is_some() { c[0] } else { rows };
+    require("a grouped product, of c", [outputs, n], c)?;
+    for list in [options.gather, options.scatter].into_iter().flatten() {
+        require("a grouped product, of a list of rows", [rows], list.shape())?;
+    }
+    if let Some(bias) = options.bias {
+        require("a grouped product, of the bias", [experts, n], bias.shape())?;
+    }
+    if let Some(weights) = options.weights {
+        require("a grouped product, of the weights of rows", [rows], weights.shape())?;
+    }
+    Ok([experts, rows, n])
 }
 
 /// A product whose shapes fit together, as the kernels take it.

@@ -18,7 +18,7 @@ mod shares;
 
 #[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 pub use activation::Activation;
-pub use element::{Half, Operand, Real};
+pub use element::{Float8, Half, Operand, Real};
 
 #[cfg(feature = "attention")]
 pub mod attention;

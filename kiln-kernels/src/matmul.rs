@@ -9,6 +9,7 @@
 //! | bf16, f16 | the same | [`product`](Matmul::product) | either axis |
 //! | f32, of which TF32 are multiplied | f32 | [`product_tf32`](Matmul::product_tf32) | either axis, fast along `k` |
 //! | `e4m3` | bf16, f16 | [`product_float8`](Matmul::product_float8) | `k` |
+//! | one of `e4m3`, one of `e5m2` | bf16 | [`product_float8`](Matmul::product_float8) | `k` |
 //!
 //! FP8 numbers with scales of rows or of blocks are multiplied by `QuantizedMatmul::float8`.
 //!
@@ -40,8 +41,8 @@
 //!
 //! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows: of operands that are contiguous along `k`, a
 //! step is 128 bytes of each row, whatever the type is. The tensor cores keep 14 bits of sums of FP8 products, so those of each step are
-//! added in f32 while the next one's product is computed; that takes registers for two tiles, and such tiles are of 128 by 128 at most. Large results of f32
-//! leave in parts of 32 columns through two buffers. One warpgroup for each 64 rows of the left
+//! added in f32 while the next one's product is computed; that takes registers for two tiles, and such tiles are of 128 by 128 at most. [`Sums::Fast`]
+//! leaves all sums to the tensor cores, in tiles of up to 128 by 256. Large results of f32 leave in parts of 32 columns through two buffers. One warpgroup for each 64 rows of the left
 //! operand multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four,
 //! blocks compute adjacent rows of tiles, and each loads a part of the right operand for all, by multicast copies. [`launch_dependents`] lets a next
 //! kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
@@ -51,6 +52,7 @@
 //! pair of blocks multiply together: each loads half of both operands.
 //!
 //! *Others.* Four warps copy asynchronously, two or three steps ahead of the products, and as many blocks as fit share a multiprocessor.
+//! Products of `e5m2` and `e4m3` are computed in f16, which has the numbers of both.
 //! Operands whose rows do not begin at multiples of 16 bytes are copied by single elements, which is several times slower. If only those
 //! of `c` do not, tiles are of 64 by 64.
 //!
@@ -67,7 +69,7 @@ use std::collections::HashMap;
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use crate::{
-    Activation, Half, Operand, Real,
+    Activation, Float8, Half, Operand, Real,
     activation::number_of,
     scratch::Scratch,
     shape::{count, require},
@@ -92,8 +94,34 @@ pub enum Major {
     Rows,
 }
 
+/// How the tensor cores of Hopper add FP8 products along `k`.
+///
+/// They keep 14 bits of such sums: of each 32 products and the sum so far, everything is cut off that is less than 2⁻¹³ of the largest
+/// of them. So an addition is off by 34 · 2⁻¹³ of the largest at most.
+///
+/// Other cards have no choice, and compute the same for both: by `mma.sync` the products of each 64 or 128 numbers are added in f32, and on
+/// Blackwell the tensor cores add all of them. Neither have sums of other types one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sums {
+    /// The products of each 128 numbers are added in f32. So errors do not grow with `k`, in proportion to the sum of magnitudes.
+    #[default]
+    Precise,
+    /// All additions are left to the tensor cores, if that is faster: what CUTLASS and cuBLASLt call fast accumulation, and
+    /// `PyTorch` `use_fast_accum`.
+    ///
+    /// Each further 32 products are cut to the 14 bits of the sum so far. So the relative error grows with `k`, and products that are less
+    /// than 2⁻¹³ of the sum so far are lost. If signs are mixed, most cuts cancel out: results of normally distributed numbers are off by
+    /// 0.2% for a `k` of 8192, about as much as by their rounding to bf16. They do not cancel out if all products have one sign: results of
+    /// the absolute values of such numbers are 1.5% too small for a `k` of 1024, 7% for 4096, and 13% for 8192. Fast sums are usual in
+    /// inference and in forward passes of training; gradients, and operands whose means are far from 0, take precise ones.
+    ///
+    /// The kernels with fast sums are those of two operands of `e4m3`, in large tiles. Small tiles, which wait for memory, and products of
+    /// `e5m2` have precise sums all the same.
+    Fast,
+}
+
 /// What is done with the sums of a product before they are rounded: `c = activation(scale · a · bᵀ + bias)`, and the old `c` is added to
-/// that where it accumulates.
+/// that where it accumulates. How the sums are computed belongs to it, as far as there is a choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a, T> {
     /// A factor of all sums.
@@ -104,12 +132,21 @@ pub struct Epilogue<'a, T> {
     pub activation: Option<Activation>,
     /// Whether `c` is added: a residual connection, or a sum of several products.
     pub accumulate: bool,
+    /// How FP8 products are added along `k`; it means nothing for other types.
+    #[doc(alias = "use_fast_accum")]
+    pub sums: Sums,
 }
 
 impl<T> Default for Epilogue<'_, T> {
     /// The sums as they are.
     fn default() -> Self {
-        Epilogue { scale: 1.0, bias: None, activation: None, accumulate: false }
+        Epilogue {
+            scale: 1.0,
+            bias: None,
+            activation: None,
+            accumulate: false,
+            sums: Sums::Precise,
+        }
     }
 }
 
@@ -127,8 +164,8 @@ enum Kernels {
 /// How many rows the smallest tile has.
 const FEW_ROWS: usize = 16;
 
-/// What a plan is chosen by: the types of operands and result, the extents, and how the operands lie in memory.
-type Planned = ([&'static str; 2], [usize; 4], [Major; 2]);
+/// What a plan is chosen by: the types of operands and result, the extents, how the operands lie in memory, and the sums.
+type Planned = ([Dtype; 3], [usize; 4], [Major; 2], Sums);
 
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
 ///
@@ -140,7 +177,7 @@ pub struct Matmul {
     kernels: Kernels,
     multiprocessors: usize,
     scratch: Scratch,
-    /// The plans of extents that have been multiplied, by the names of the element types.
+    /// The plans of products that have been computed.
     plans: HashMap<Planned, Option<Plan>>,
 }
 
@@ -215,13 +252,8 @@ impl Matmul {
         c: &mut impl TensorArgumentMut<T, R>,
         epilogue: Epilogue<'_, T>,
     ) -> Result<()> {
-        self.any(
-            stream,
-            None,
-            [&*a.tensor()?, &*b.tensor()?],
-            c.tensor_mut()?.into_view(),
-            epilogue,
-        )
+        let c = c.tensor_mut()?.into_view();
+        self.any(stream, None, &*a.tensor()?, &*b.tensor()?, c, epilogue)
     }
 
     /// `c = a · bᵀ` of matrices of `f32`, by products of TF32: of the 23 bits of each fraction the tensor cores multiply ten. Sums are
@@ -269,14 +301,19 @@ impl Matmul {
         epilogue: Epilogue<'_, f32>,
     ) -> Result<()> {
         let c = c.tensor_mut()?.into_view();
-        self.any(stream, None, [&*a.tensor()?, &*b.tensor()?], c, epilogue)
+        self.any(stream, None, &*a.tensor()?, &*b.tensor()?, c, epilogue)
     }
 
-    /// `c = a · bᵀ` of matrices of [`e4m3`] numbers, rounded to [`bf16`] or [`struct@f16`], and what an [`Epilogue`] does with the sums:
-    /// the scales of both tensors are its factor.
+    /// `c = a · bᵀ` of matrices of FP8 numbers, and what an [`Epilogue`] does with the sums: the scales of both tensors are its factor.
+    ///
+    /// | `a` | `b` | `c` |
+    /// |---|---|---|
+    /// | [`e4m3`] | [`e4m3`] | [`bf16`], [`struct@f16`] |
+    /// | [`e5m2`], as gradients are in training | [`e4m3`] | [`bf16`] |
+    /// | [`e4m3`] | [`e5m2`] | [`bf16`] |
     ///
     /// `a` and `b` are contiguous along `k`, and `c` is as that of [`product`](Matmul::product); rows of multiples of 16 numbers begin at
-    /// multiples of 16 bytes. `wgmma` keeps 14 bits of the sums of 32 products; those of each 128 are added in f32.
+    /// multiples of 16 bytes. [`Epilogue::sums`] says whether `wgmma` computes precise sums or fast ones.
     ///
     /// If rows or blocks of numbers have scales of their own, take `QuantizedMatmul::float8`. For one scale of each tensor this method has
     /// more tiles to choose from, batches, and an epilogue; the other one also runs on GPUs without FP8.
@@ -298,59 +335,70 @@ impl Matmul {
     /// # Errors
     /// [`Error::TargetNotRunnable`] on a GPU without FP8, before `sm_89`, unless an extent is 0; [`Error::FactBroken`] for operands that
     /// are not contiguous along `k`; those of [`product_with`](Matmul::product_with).
-    pub fn product_float8<O: Half, const R: usize>(
+    pub fn product_float8<A: Float8 + Operand<O, B>, B: Float8, O: Half, const R: usize>(
         &mut self,
         stream: &Stream,
-        a: &impl TensorArgument<e4m3, R>,
-        b: &impl TensorArgument<e4m3, R>,
+        a: &impl TensorArgument<A, R>,
+        b: &impl TensorArgument<B, R>,
         c: &mut impl TensorArgumentMut<O, R>,
         epilogue: Epilogue<'_, O>,
-    ) -> Result<()>
-    where
-        e4m3: Operand<O>,
-    {
+    ) -> Result<()> {
         let c = c.tensor_mut()?.into_view();
-        self.any(stream, None, [&*a.tensor()?, &*b.tensor()?], c, epilogue)
+        self.any(stream, None, &*a.tensor()?, &*b.tensor()?, c, epilogue)
     }
 
     /// [`product`](Matmul::product) by a plan of the caller's choice, one of [`Plan::candidates`] for these extents. If columns of `c` are
-    /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`. Plans are for Hopper, and matrices that TMA takes.
+    /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`. Plans are for Hopper, and matrices that TMA takes. A plan
+    /// has precise sums or fast ones, whatever the epilogue says.
     ///
     /// # Errors
     /// [`Error::Shape`] for a plan that was made for other extents, [`Error::InstanceArgument`] for one that was made for other types,
     /// [`Error::TargetNotRunnable`] on another card than Hopper, [`Error::FactBroken`] for rows that do not begin at multiples of 16
     /// bytes; those of [`product`](Matmul::product).
-    pub fn product_by<T: Operand<O>, O: Real, const R: usize>(
+    pub fn product_by<A: Operand<O, B>, B: Element, O: Real, const R: usize>(
         &mut self,
         stream: &Stream,
         plan: Plan,
-        a: &impl TensorArgument<T, R>,
-        b: &impl TensorArgument<T, R>,
+        a: &impl TensorArgument<A, R>,
+        b: &impl TensorArgument<B, R>,
         c: &mut impl TensorArgumentMut<O, R>,
         epilogue: Epilogue<'_, O>,
     ) -> Result<()> {
         let c = c.tensor_mut()?.into_view();
-        self.any(stream, Some(plan), [&*a.tensor()?, &*b.tensor()?], c, epilogue)
+        self.any(stream, Some(plan), &*a.tensor()?, &*b.tensor()?, c, epilogue)
     }
 
-    fn any<T: Operand<O>, O: Real, const R: usize>(
+    fn any<A: Element, B: Element, O: Real, const R: usize>(
         &mut self,
         stream: &Stream,
         plan: Option<Plan>,
-        [a, b]: [&DeviceTensor<T, R>; 2],
+        a: &DeviceTensor<A, R>,
+        b: &DeviceTensor<B, R>,
         mut c: TensorViewMut<'_, O, R>,
         epilogue: Epilogue<'_, O>,
     ) -> Result<()> {
         fit(a, b, &c, &epilogue)?;
         let (shape, strides) = matrices(&c);
-        let mut c = c.as_strided_mut(shape, strides)?;
-        let job = Job::new(a, b, strides, epilogue)?;
-        if job.turned {
-            c = c.into_permute([0, 2, 1])?;
+        let c = c.as_strided_mut(shape, strides)?;
+        let job = Job::new(a, b, epilogue)?;
+        if across(strides) {
+            self.of_rows(stream, plan, job.transposed(), c.into_permute([0, 2, 1])?)
+        } else {
+            self.of_rows(stream, plan, job, c)
         }
-        let (shape, majors) = (job.shape, job.majors());
+    }
+
+    /// A product whose result is contiguous along rows, as far as it is along any axis.
+    fn of_rows<A: Element, B: Element, O: Real>(
+        &mut self,
+        stream: &Stream,
+        plan: Option<Plan>,
+        job: Job<'_, A, B, O>,
+        c: TensorViewMut<'_, O, 3>,
+    ) -> Result<()> {
+        let (shape, majors, sums) = (job.shape, job.majors(), job.epilogue.sums);
         // Of types without 16 bits, the tensor cores of these cards take only operands that are contiguous along `k`.
-        let for_tma = job.is_for_tma(&c) && (size_of::<T>() == 2 || majors == [Major::K; 2]);
+        let for_tma = job.is_for_tma(&c) && (size_of::<A>() == 2 || majors == [Major::K; 2]);
         if plan.is_none() && !shape.contains(&0) {
             match self.kernels {
                 Kernels::Hopper if for_tma => {}
@@ -363,7 +411,8 @@ impl Matmul {
             }
         }
         let multiprocessors = self.multiprocessors;
-        let choose = || Plan::choose::<T, O>(shape, majors, multiprocessors);
+        let types = [Dtype::of::<A>(), Dtype::of::<B>(), Dtype::of::<O>()];
+        let choose = || Plan::choose_of(types, shape, majors, sums, multiprocessors);
         let plan = match plan {
             Some(plan) if (plan.shape, plan.majors) != (shape, majors) => {
                 let operation = "a plan for products [batch, m, n, k]";
@@ -371,9 +420,10 @@ impl Matmul {
                 return Err(Error::Shape { operation, required, actual });
             }
             Some(plan) => Some(plan),
-            None => *self.plans.entry(([T::DTYPE, O::DTYPE], shape, majors)).or_insert_with(choose),
+            None => *self.plans.entry((types, shape, majors, sums)).or_insert_with(choose),
         };
         match plan {
+            Some(plan) if plan.form.swap => self.launch(stream, plan, job.transposed(), c),
             Some(plan) => self.launch(stream, plan, job, c),
             None if shape[..3].contains(&0) => Ok(()),
             None if shape[3] == 0 => job.without_sums(stream, c),
@@ -381,18 +431,17 @@ impl Matmul {
         }
     }
 
-    fn launch<T: Operand<O>, O: Real>(
+    /// A product by an instance of its plan, whose left operand is that of the job.
+    fn launch<L: Element, R: Element, O: Real>(
         &mut self,
         stream: &Stream,
         plan: Plan,
-        job: Job<'_, T, O>,
+        job: Job<'_, L, R, O>,
         mut c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
-        let Job { operands: [a, b], epilogue, turned, .. } = job;
-        let (left, right) = if plan.form.swap { (b, a) } else { (a, b) };
+        let Job { a: left, b: right, epilogue, turned: bias_of_left, .. } = job;
         let none = stream.empty([0])?;
         let bias = epilogue.bias.unwrap_or(&none);
-        let bias_of_left = plan.form.swap != turned;
         let activation = number_of(epilogue.activation);
         let Epilogue { scale, accumulate, .. } = epilogue;
         match plan.instance {
@@ -460,9 +509,9 @@ fn matrices<T, const R: usize>(tensor: &DeviceTensor<T, R>) -> ([usize; 3], [usi
 }
 
 /// Whether the extents of a product fit together.
-fn fit<T: Operand<O>, O: Real, const R: usize>(
-    a: &DeviceTensor<T, R>,
-    b: &DeviceTensor<T, R>,
+fn fit<A, B, O: Real, const R: usize>(
+    a: &DeviceTensor<A, R>,
+    b: &DeviceTensor<B, R>,
     c: &DeviceTensor<O, R>,
     epilogue: &Epilogue<'_, O>,
 ) -> Result<()> {
@@ -479,12 +528,13 @@ fn fit<T: Operand<O>, O: Real, const R: usize>(
 }
 
 /// Products as the kernel takes them: rows of `c` are contiguous.
-struct Job<'a, T, O> {
+struct Job<'a, A, B, O> {
     /// `[batch, m, n, k]`.
     shape: [usize; 4],
-    operands: [Rows<'a, T>; 2],
+    a: Rows<'a, A>,
+    b: Rows<'a, B>,
     epilogue: Epilogue<'a, O>,
-    /// It is the transposed product, since the columns of `c` are contiguous.
+    /// It is the transpose of what the caller asked for: the bias has a number for each row of `a`.
     turned: bool,
 }
 
@@ -527,28 +577,31 @@ fn is_for_tma<T>(tensor: &DeviceTensor<T, 3>) -> bool {
     aligned && (strides[2] == 1 || shape[2] == 1) && tensor.address().is_multiple_of(16)
 }
 
-impl<'a, T: Operand<O>, O: Real> Job<'a, T, O> {
+impl<'a, A: Element, B: Element, O: Real> Job<'a, A, B, O> {
     #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     fn new<const R: usize>(
-        a: &'a DeviceTensor<T, R>,
-        b: &'a DeviceTensor<T, R>,
-        strides_of_c: [usize; 3],
+        a: &'a DeviceTensor<A, R>,
+        b: &'a DeviceTensor<B, R>,
         epilogue: Epilogue<'a, O>,
-    ) -> Result<Job<'a, T, O>> {
-        let turned = across(strides_of_c);
-        let [a, b] = if turned { [b, a] } else { [a, b] };
+    ) -> Result<Job<'a, A, B, O>> {
         let (([batches, m, k], _), ([_, n, _], _)) = (matrices(a), matrices(b));
-        let operands = [Rows::new(a)?, Rows::new(b)?];
-        Ok(Job { shape: [batches, m, n, k], operands, epilogue, turned })
+        let (a, b) = (Rows::new(a)?, Rows::new(b)?);
+        Ok(Job { shape: [batches, m, n, k], a, b, epilogue, turned: false })
+    }
+
+    /// The product `b · aᵀ`, which is the transpose.
+    fn transposed(self) -> Job<'a, B, A, O> {
+        let Job { shape: [batches, m, n, k], a, b, epilogue, turned } = self;
+        Job { shape: [batches, n, m, k], a: b, b: a, epilogue, turned: !turned }
     }
 
     fn majors(&self) -> [Major; 2] {
-        [self.operands[0].major, self.operands[1].major]
+        [self.a.major, self.b.major]
     }
 
     /// Whether TMA loads the operands and stores the result.
     fn is_for_tma(&self, c: &DeviceTensor<O, 3>) -> bool {
-        let operands = self.operands.iter().all(|operand| is_for_tma(&operand.matrix));
+        let operands = is_for_tma(&self.a.matrix) && is_for_tma(&self.b.matrix);
         // A store writes whole pieces of 16 bytes.
         operands && is_for_tma(c) && (c.shape()[2] * size_of::<O>()).is_multiple_of(16)
     }

@@ -6,15 +6,15 @@ pub(crate) mod items {
 
     /// The operands of several steps of 128 numbers along `k`, which other warps load: rings of `[rows, 128]`.
     #[derive(Clone, Copy)]
-    pub(crate) struct Steps<T: Scalar> {
+    pub(crate) struct Steps<T: Scalar, U: Scalar> {
         pub(crate) lefts: Shared<T>,
-        pub(crate) rights: Shared<T>,
+        pub(crate) rights: Shared<U>,
         pub(crate) full: Barriers,
         /// In a cluster of several blocks, what each releases frees the buffers of all.
         pub(crate) empty: Barriers,
     }
 
-    impl<T: Scalar> Steps<T> {
+    impl<T: Scalar, U: Scalar> Steps<T, U> {
         /// Adds the products of the next `steps` to sums. Those of each step are added in f32: of four steps all but the last are added
         /// while the product of the next one is computed.
         pub(crate) fn add<const C: i32>(

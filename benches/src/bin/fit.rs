@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 use kiln::prelude::bf16;
-use kiln_kernels::matmul::{Major, Model, Plan};
+use kiln_kernels::matmul::{Major, Model, Plan, Sums};
 
 /// How much a mean loss of the chosen plans counts beside the mean square of the errors of times.
 const LOSSES: f64 = 4.0;
@@ -41,8 +41,12 @@ fn read(table: &str, multiprocessors: usize) -> Result<BTreeMap<[usize; 3], Prod
         let time: f64 = cells[4].parse()?;
         let peer = cells[7].parse()?;
         let [m, n, k] = shape;
-        let candidates =
-            Plan::candidates::<bf16, bf16>([1, m, n, k], [Major::K; 2], multiprocessors);
+        let candidates = Plan::candidates::<bf16, bf16, bf16>(
+            [1, m, n, k],
+            [Major::K; 2],
+            Sums::Precise,
+            multiprocessors,
+        );
         let plan = candidates.into_iter().find(|plan| plan.to_string() == cells[3]);
         let plan = plan.with_context(|| format!("`{}` is no plan for {shape:?}", cells[3]))?;
         let product =

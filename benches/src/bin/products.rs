@@ -19,7 +19,7 @@ use benches::{
     data,
 };
 use kiln::prelude::*;
-use kiln_kernels::matmul::{Epilogue, Major, Matmul, Model, Plan};
+use kiln_kernels::matmul::{Epilogue, Major, Matmul, Model, Plan, Sums};
 
 /// Rows of the left factor: from one token to a batch of training.
 const ROWS: [usize; 9] = [1, 8, 16, 64, 128, 512, 2048, 4096, 8192];
@@ -127,13 +127,22 @@ fn main() -> Result<()> {
             let mut required = stream.full([m, n], bf16::NAN)?;
             product.launch(0, &stream, &a, &b, &mut required)?;
 
-            let chosen = Plan::choose::<bf16, bf16>([1, m, n, k], [Major::K; 2], multiprocessors);
+            let chosen = Plan::choose::<bf16, bf16, bf16>(
+                [1, m, n, k],
+                [Major::K; 2],
+                Sums::Precise,
+                multiprocessors,
+            );
             let mut plans: Vec<Plan> = chosen.iter().copied().collect();
             if asked.plans {
                 let expected = |plan: &Plan| plan.microseconds(&Model::H200, multiprocessors);
                 let most = chosen.as_ref().map_or(0.0, |plan| PLAUSIBLE * expected(plan));
-                let others =
-                    Plan::candidates::<bf16, bf16>([1, m, n, k], [Major::K; 2], multiprocessors);
+                let others = Plan::candidates::<bf16, bf16, bf16>(
+                    [1, m, n, k],
+                    [Major::K; 2],
+                    Sums::Precise,
+                    multiprocessors,
+                );
                 plans.extend(others.into_iter().filter(|plan| expected(plan) < most));
             }
             let mut c = stream.full([m, n], bf16::NAN)?;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use kiln::prelude::*;
 use kiln_kernels::{
     grouped::{Grouped, Scaled},
-    matmul::{Epilogue, Matmul},
+    matmul::{Epilogue, Matmul, Sums},
 };
 
 use super::{Bench, HALF, Peers, Timed, Work};
@@ -12,7 +12,7 @@ use crate::{data, peers::Given};
 
 pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
     let mut matmul = Matmul::new(&bench.stream)?;
-    for [m, n, k] in [
+    for shape in [
         [1, 4096, 4096],
         [16, 28672, 4096],
         [128, 7168, 2048],
@@ -20,46 +20,82 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
         [4096, 4096, 7168],
         [8192, 8192, 8192],
     ] {
-        let operations = Work::Operations(2.0 * (m * n) as f64 * k as f64);
-        let work = |bytes: usize| if m > 128 { operations } else { Work::Bytes(bytes) };
-        let name = |what: &str| format!("products: {what} {m}x{n}x{k}");
-        let normal = |rows: usize, seed| data::normal(rows * k, seed, |x| x);
-        let (a, b) = (normal(m, 1), normal(n, 2));
-        let a = bench.stream.upload(&a, [m, k])?;
-        let b = bench.stream.upload(&b, [n, k])?;
-        let mut c = bench.stream.zeros::<f32, 2>([m, n])?;
-        let given = [Given::new("a", &a), Given::new("b", &b), Given::new("c", &c)];
+        tf32(bench, &mut matmul, shape)?;
+        float8(bench, &mut matmul, shape)?;
+    }
+    of_experts(bench)
+}
+
+fn name(what: &str, [m, n, k]: [usize; 3]) -> String {
+    format!("products: {what} {m}x{n}x{k}")
+}
+
+/// What a product is measured by: with few rows, by the bytes of operands and result.
+fn work([m, n, k]: [usize; 3], [of_operands, of_result]: [usize; 2]) -> Work {
+    if m > 128 {
+        Work::Operations(2.0 * (m * n) as f64 * k as f64)
+    } else {
+        Work::Bytes(of_operands * (m * k + n * k) + of_result * m * n)
+    }
+}
+
+fn tf32(bench: &mut Bench<'_>, matmul: &mut Matmul, shape @ [m, n, k]: [usize; 3]) -> Result<()> {
+    let a = bench.stream.upload(&data::normal(m * k, 1, |x| x), [m, k])?;
+    let b = bench.stream.upload(&data::normal(n * k, 2, |x| x), [n, k])?;
+    let mut c = bench.stream.zeros::<f32, 2>([m, n])?;
+    let given = [Given::new("a", &a), Given::new("b", &b), Given::new("c", &c)];
+    bench.time(Timed {
+        name: name("tf32", shape),
+        work: work(shape, [4, 4]),
+        launch: Box::new(|stream| Ok(matmul.product_tf32(stream, &a, &b, &mut c)?)),
+        peers: Peers::of(&given)
+            .after("torch.backends.cuda.matmul.allow_tf32 = True", "torch", "a @ b.T")
+            .gives(&["c"]),
+    })
+}
+
+/// Two operands of `e4m3`, with precise sums and with fast ones; gradients of `e5m2` by weights.
+fn float8(bench: &mut Bench<'_>, matmul: &mut Matmul, shape @ [m, n, k]: [usize; 3]) -> Result<()> {
+    let one = "one = torch.ones((), device='cuda')";
+    let scaled = |fast: &str| {
+        format!(
+            "torch._scaled_mm(a, b.T, one, one, out_dtype=torch.bfloat16, use_fast_accum={fast})"
+        )
+    };
+    let (precise, fast) = (scaled("False"), scaled("True"));
+    let a = bench.stream.upload(&data::normal(m * k, 1, e4m3::from_f32), [m, k])?;
+    let b = bench.stream.upload(&data::normal(n * k, 2, e4m3::from_f32), [n, k])?;
+    let mut c = bench.stream.zeros::<bf16, 2>([m, n])?;
+    let given = [Given::new("a", &a), Given::new("b", &b), Given::new("c", &c)];
+    for (what, sums) in [("float8", Sums::Precise), ("float8, fast sums", Sums::Fast)] {
+        let epilogue = Epilogue { sums, ..Epilogue::default() };
+        let peers = Peers::of(&given).gives(&["c"]);
         bench.time(Timed {
-            name: name("tf32"),
-            work: work(4 * (m * k + n * k + m * n)),
-            launch: Box::new(|stream| Ok(matmul.product_tf32(stream, &a, &b, &mut c)?)),
-            peers: Peers::of(&given)
-                .after("torch.backends.cuda.matmul.allow_tf32 = True", "torch", "a @ b.T")
-                .gives(&["c"]),
-        })?;
-        let float8 = |rows: usize, seed| data::normal(rows * k, seed, e4m3::from_f32);
-        let a = bench.stream.upload(&float8(m, 1), [m, k])?;
-        let b = bench.stream.upload(&float8(n, 2), [n, k])?;
-        let mut c = bench.stream.zeros::<bf16, 2>([m, n])?;
-        let given = [Given::new("a", &a), Given::new("b", &b), Given::new("c", &c)];
-        let one = "one = torch.ones((), device='cuda')";
-        let scaled = |fast: &str| {
-            format!(
-                "torch._scaled_mm(a, b.T, one, one, out_dtype=torch.bfloat16, use_fast_accum={fast})"
-            )
-        };
-        bench.time(Timed {
-            name: name("float8"),
-            work: work(m * k + n * k + HALF * m * n),
-            launch: Box::new(|stream| {
-                Ok(matmul.product_float8(stream, &a, &b, &mut c, Epilogue::default())?)
-            }),
-            peers: Peers::of(&given)
-                .after(one, "torch", &scaled("False"))
-                .after(one, "fast sums", &scaled("True"))
-                .gives(&["c"]),
+            name: name(what, shape),
+            work: work(shape, [1, HALF]),
+            launch: Box::new(|stream| Ok(matmul.product_float8(stream, &a, &b, &mut c, epilogue)?)),
+            peers: match sums {
+                Sums::Precise => peers.after(one, "torch", &precise).after(one, "fast sums", &fast),
+                Sums::Fast => peers.after(one, "torch", &fast),
+            },
         })?;
     }
+    let a = bench.stream.upload(&data::normal(m * k, 1, e5m2::from_f32), [m, k])?;
+    let given = [Given::new("a", &a), Given::new("b", &b), Given::new("c", &c)];
+    bench.time(Timed {
+        name: name("e5m2 by e4m3", shape),
+        work: work(shape, [1, HALF]),
+        launch: Box::new(|stream| {
+            Ok(matmul.product_float8(stream, &a, &b, &mut c, Epilogue::default())?)
+        }),
+        peers: Peers::of(&given)
+            .after(one, "torch", &precise)
+            .after(one, "fast sums", &fast)
+            .gives(&["c"]),
+    })
+}
+
+fn of_experts(bench: &mut Bench<'_>) -> Result<()> {
     let grouped = Grouped::new(&bench.stream)?;
     for (experts, rows, n, k) in
         [(8, 4096, 14336, 4096), (64, 16384, 2048, 7168), (64, 512, 2048, 7168)]

@@ -4,29 +4,29 @@
 pub(crate) mod kernels {
     use super::super::{
         ring::items::{Operands, stage},
-        tiles::items::{Epilogue, Lists, Walk},
+        tiles::items::{Epilogue, Lists, Scales, Walk},
     };
     use kiln::{Ring, prelude::*};
 
     /// How many warps gather rows, and scatter them.
     const WARPS: i32 = 4;
 
-    struct Product<T: Float> {
+    struct Product<T: Scalar, U: Scalar, R: Float> {
         a: Tensor<T, 2>,
-        b: TensorMap<T, 3>,
+        b: TensorMap<U, 3>,
         offsets: Tensor<i32, 1>,
-        c: TensorMut<T, 2>,
+        c: TensorMut<R, 2>,
         lists: Lists,
         rows: i32,
-        epilogue: Epilogue<T>,
-        operands: Operands<T>,
-        staged: Shared<T>,
+        epilogue: Epilogue<R>,
+        operands: Operands<T, U>,
+        staged: Shared<R>,
         /// `staged` has the rows of a tile, and they have been scattered.
         filled: Barrier,
         scattered: Barrier,
     }
 
-    impl<T: Float> Product<T> {
+    impl<T: Scalar, U: Scalar, R: Float> Product<T, U, R> {
         /// The part of a warp, number `Q`: it gathers as many rows of `a` as the other warps, and scatters as many rows of `c`.
         ///
         /// While the rows of a step are in flight it starts the copies of the next step; then it signals that they are there. The rows of a
@@ -43,7 +43,8 @@ pub(crate) mod kernels {
         ) {
             let (lefts, rights) = (self.operands.lefts, self.operands.rights);
             let (full, empty) = (self.operands.full, self.operands.empty);
-            let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
+            let wide = 128 / T::BYTES; // what a step has along `k`
+            let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), wide));
             let height = BM / WARPS;
             // Rows that are scattered at a time: 4 KB of them.
             let part = height.min(2048 / BN);
@@ -71,15 +72,15 @@ pub(crate) mod kernels {
                 let rows = self.lists.sources(first, height);
                 for step in range(0, steps.max(STAGES + parts), 1) {
                     if step < steps {
-                        let (k, i) = (step * 64, walk.expert);
+                        let (k, i) = (step * wide, walk.expert);
                         empty[ring.slot].wait(ring.phase);
                         if Q == 0 {
                             full[ring.slot].expect(self.b.block_bytes());
                             let at = if ALONG_K { [i, column, k] } else { [i, k, column] };
                             tma::load(self.b, at, full[ring.slot], rights[ring.slot]);
                         }
-                        let to = lefts[ring.slot].tile([Q * height, 0], [height, 64]);
-                        copy_async(self.a.tile_rows(rows, [0, k], [height, 64]), to);
+                        let to = lefts[ring.slot].tile([Q * height, 0], [height, wide]);
+                        copy_async(self.a.tile_rows(rows, [0, k], [height, wide]), to);
                         copy_async_commit();
                         if before >= 0 {
                             copy_async_wait(1);
@@ -125,7 +126,28 @@ pub(crate) mod kernels {
                     self.operands.multiply::<1, BM, BN, true, ALONG_K, SWAP>(&mut ring, depth);
                 self.scattered.wait(phase); // the tile before this one has left `staged`
                 phase ^= 1;
-                stage::<T, SWAP>(self.epilogue, acc, [walk.expert, row, column], self.staged);
+                stage::<R, SWAP>(self.epilogue, acc, [walk.expert, row, column], self.staged);
+                self.filled.arrive();
+                tile += num_blocks(0);
+            }
+        }
+
+        /// The same of FP8 numbers with scales.
+        fn multiply_float8<const BM: i32, const BN: i32, const SWAP: bool>(&self, scales: Scales) {
+            let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 128));
+            let mut walk = Walk::new(self.offsets, self.b.dim(0), self.rows);
+            let mut ring = Ring::reader(self.operands.full.len());
+            let mut phase = 1;
+            let mut tile = block_id(0);
+            while walk.seek(tile, BM, columns) {
+                let (row, column) = walk.place(tile, BM, columns);
+                let (row, column) = (walk.begin + row * BM, column * BN);
+                let sums = self.operands.multiply_float8::<BM, BN, SWAP>(&mut ring, depth);
+                let of_rows = scales.of_sources(self.lists.sources(row, BM));
+                let sums = scales.apply::<SWAP>(sums, of_rows, [walk.expert, column]);
+                self.scattered.wait(phase); // the tile before this one has left `staged`
+                phase ^= 1;
+                stage::<R, SWAP>(self.epilogue, sums, [walk.expert, row, column], self.staged);
                 self.filled.arrive();
                 tile += num_blocks(0);
             }
@@ -192,6 +214,67 @@ pub(crate) mod kernels {
                 partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 1>()),
                 partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 2>()),
                 partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 3>()),
+            ],
+        );
+    }
+
+    /// The same of FP8 numbers, with scales of rows.
+    #[kernel(target = sm_90a, warps = 8, grid = blocks,
+             instances((T, BM, BN, STAGES, SWAP) = [
+                 (e4m3, 16, 128, 8, true), (e4m3, 128, 64, 6, false), (e4m3, 128, 128, 5, false), (e5m2, 128, 128, 5, false),
+             ], U = [e4m3], R = [bf16]))]
+    pub fn float8<
+        T: Scalar,
+        U: Scalar,
+        R: Float,
+        const BM: i32,
+        const BN: i32,
+        const STAGES: i32,
+        const SWAP: bool,
+    >(
+        a: Tensor<T, 2>,
+        #[block(1, BN, 128)] b: TensorMap<U, 3>,
+        a_scales: Tensor<f32, 2>,
+        b_scales: Tensor<f32, 3>,
+        offsets: Tensor<i32, 1>,
+        c: TensorMut<R, 2>,
+        gather: Tensor<i32, 1>,
+        scatter: Tensor<i32, 1>,
+        rows: i32,
+        blocks: i32,
+        scale: f32,
+        bias: Tensor<R, 2>,
+        activation: i32,
+        weights: Tensor<f32, 1>,
+    ) {
+        launch_dependents();
+        let p = Product {
+            a,
+            b,
+            offsets,
+            c,
+            lists: Lists { gather, scatter },
+            rows,
+            epilogue: Epilogue { scale, bias, activation, weights },
+            operands: Operands {
+                lefts: shared::<T>([STAGES, BM, 128]),
+                rights: shared::<U>([STAGES, BN, 128]),
+                full: barriers(STAGES, 1 + WARPS), // the weights, and the rows of each warp
+                empty: barriers(STAGES, 1),
+            },
+            // Pieces of 16 bytes are contiguous, whatever the strides of `c` are.
+            staged: shared::<R>([BM, BN]).with_layout(swizzled(8, 1, 8, [1, 0])),
+            filled: barrier(1),
+            scattered: barrier(WARPS),
+        };
+        grid_dependency_wait();
+        warp_specialize(
+            || p.multiply_float8::<BM, BN, SWAP>(Scales { a: a_scales, b: b_scales }),
+            [
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, true, 0>()),
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, true, 1>()),
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, true, 2>()),
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, true, 3>()),
             ],
         );
     }

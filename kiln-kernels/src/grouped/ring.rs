@@ -6,24 +6,24 @@ use kiln::prelude::*;
 pub(crate) mod items {
     use kiln::{
         Ring,
-        lang::{Barriers, Float, Shared, Tile, range, wgmma, zeros},
+        lang::{Barriers, Float, Scalar, Shared, Tile, range, wgmma, zeros},
     };
 
     use super::super::tiles::items::Epilogue;
     use crate::activation::by_number::{part_of, width_at_once};
-    use crate::promoted::items::release;
+    use crate::promoted::items::{Steps, release};
 
     /// The operands of several steps, which other warps load.
     #[derive(Clone, Copy)]
-    pub(crate) struct Operands<T: Float> {
+    pub(crate) struct Operands<T: Scalar, U: Scalar> {
         pub(crate) lefts: Shared<T>,
-        pub(crate) rights: Shared<T>,
+        pub(crate) rights: Shared<U>,
         pub(crate) full: Barriers,
         /// In a cluster of several blocks, what each releases frees the buffers of all.
         pub(crate) empty: Barriers,
     }
 
-    impl<T: Float> Operands<T> {
+    impl<T: Scalar, U: Scalar> Operands<T, U> {
         /// The sums of the next `steps`, of `[M, N]`, with one product in flight during the wait for the operands of the next.
         ///
         /// `LEFT_K` and `RIGHT_K` say whether buffers are `[M, 64]` and `[N, 64]`, or their transposes. With `SWAP` the right operand is on
@@ -64,6 +64,23 @@ pub(crate) mod items {
                 release::<C>(self.empty, before);
             }
             acc
+        }
+
+        /// The same of FP8: those of each 128 products are added in f32. Buffers are `[M, 128]` and `[N, 128]`.
+        pub(crate) fn multiply_float8<const M: i32, const N: i32, const SWAP: bool>(
+            self,
+            ring: &mut Ring,
+            steps: i32,
+        ) -> Tile<f32> {
+            let (lefts, rights) = (self.lefts, self.rights);
+            let (full, empty) = (self.full, self.empty);
+            if SWAP {
+                let operands = Steps { lefts: rights, rights: lefts, full, empty };
+                operands.add::<1>(ring, steps, zeros::<f32>([N, M]))
+            } else {
+                let operands = Steps { lefts, rights, full, empty };
+                operands.add::<1>(ring, steps, zeros::<f32>([M, N]))
+            }
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) mod kernels {
         offsets: Tensor<i32, 1>,
         c: TensorMapMut<T, 2>,
         epilogue: Epilogue<T>,
-        operands: Operands<T>,
+        operands: Operands<T, T>,
         staged: Shared<T>,
     }
 
@@ -132,7 +132,7 @@ pub(crate) mod kernels {
         a: TensorMap<T, 2>,
         offsets: Tensor<i32, 1>,
         db: TensorMapMut<T, 3>,
-        operands: Operands<T>,
+        operands: Operands<T, T>,
         staged: Shared<T>,
         tiles: TilesOfAll,
     }

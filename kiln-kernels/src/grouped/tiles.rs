@@ -183,4 +183,36 @@ pub(crate) mod items {
             y
         }
     }
+
+    /// The scales of rows of FP8 numbers: of `a`, `[rows, 1]`, and of the weights, `[experts, n, 1]`.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Scales {
+        pub(crate) a: Tensor<f32, 2>,
+        pub(crate) b: Tensor<f32, 3>,
+    }
+
+    impl Scales {
+        /// Those of as many rows of `a` as `count`, a constant, from one on.
+        pub(crate) fn of_rows(self, row: i32, count: i32) -> Tile<f32> {
+            self.a.tile([row, 0], [count, 1]).load().reshape([count])
+        }
+
+        /// Those of rows of `a` in a list.
+        pub(crate) fn of_sources(self, rows: Tile<i32>) -> Tile<f32> {
+            self.a.tile_rows(rows, [0, 0], [rows.dim(0), 1]).load().reshape([rows.dim(0)])
+        }
+
+        /// Sums times the scales of their rows, and of the columns of an expert from one on. With `SWAP` the tile is the transpose.
+        pub(crate) fn apply<const SWAP: bool>(
+            self,
+            sums: Tile<f32>,
+            of_rows: Tile<f32>,
+            [expert, column]: [i32; 2],
+        ) -> Tile<f32> {
+            let (down, across) = if SWAP { (1, 0) } else { (0, 1) };
+            let columns = sums.dim(across);
+            let of_b = self.b.tile([expert, column, 0], [1, columns, 1]).load().reshape([columns]);
+            sums * of_b.expand(down) * of_rows.expand(across)
+        }
+    }
 }

@@ -130,18 +130,18 @@ pub(crate) mod shared_steps {
     }
 
     /// The operands of a block, and the ring of buffers through which they come.
-    struct Operands<T: Scalar> {
+    struct Operands<T: Scalar, U: Scalar> {
         left: TensorMap<T, 3>,
-        right: TensorMap<T, 3>,
+        right: TensorMap<U, 3>,
         lefts: Shared<T>,
-        rights: Shared<T>,
+        rights: Shared<U>,
         /// `X` more rows of the right operand: a tile of 192 columns is one of 128 and one of 64.
-        others: Shared<T>,
+        others: Shared<U>,
         full: Barriers,
         empty: Barriers,
     }
 
-    impl<T: Scalar> Operands<T> {
+    impl<T: Scalar, U: Scalar> Operands<T, U> {
         /// Fills the ring with the operands of some steps of a tile. The blocks of a cluster take turns to load the right operand, which all of them read.
         fn load<const X: i32, const C: i32, const LEFT_K: bool, const RIGHT_K: bool>(
             &self,
@@ -188,7 +188,7 @@ pub(crate) mod shared_steps {
         }
 
         /// A part of the right operand, which one block of a cluster loads for all.
-        fn load_right<const C: i32>(&self, step: i32, at: [i32; 3], full: Barrier, to: Shared<T>) {
+        fn load_right<const C: i32>(&self, step: i32, at: [i32; 3], full: Barrier, to: Shared<U>) {
             if C == 1 {
                 tma::load(self.right, at, full, to);
             } else {
@@ -208,8 +208,15 @@ pub(crate) mod shared_steps {
             self.rights.dim(if RIGHT_K { 1 } else { 2 }) + X
         }
 
-        /// The sums of some steps of a tile, with one product in flight during the wait for the operands of the next.
-        fn multiply<const X: i32, const C: i32, const LEFT_K: bool, const RIGHT_K: bool>(
+        /// The sums of some steps of a tile, with one product in flight during the wait for the operands of the next. Sums of FP8 products
+        /// are left to the tensor cores if they are `FAST`, as all others are.
+        fn multiply<
+            const X: i32,
+            const C: i32,
+            const LEFT_K: bool,
+            const RIGHT_K: bool,
+            const FAST: bool,
+        >(
             &self,
             ring: &mut Ring,
             [begin, end]: [i32; 2],
@@ -217,7 +224,7 @@ pub(crate) mod shared_steps {
             let (bl, br) = (self.left_rows::<LEFT_K>(), self.right_rows::<0, RIGHT_K>());
             let mut acc = zeros::<f32>([bl, br]);
             let mut others = zeros::<f32>([bl, if X > 0 { X } else { 8 }]);
-            if T::BITS == 8 {
+            if T::BITS == 8 && !FAST {
                 let (lefts, rights) = (self.lefts, self.rights);
                 let steps = Steps { lefts, rights, full: self.full, empty: self.empty };
                 acc = steps.add::<C>(ring, end - begin, acc);
@@ -370,8 +377,8 @@ pub(crate) mod shared_steps {
         held.permute([0, 2, 1, 3]).reshape([rows * 16, columns * 8])
     }
 
-    struct Product<T: Scalar, R: Float> {
-        operands: Operands<T>,
+    struct Product<T: Scalar, U: Scalar, R: Float> {
+        operands: Operands<T, U>,
         output: Output<R>,
         /// Sums of parts of tiles, in the order of the registers that hold them. Each cluster has two places for each of its blocks: for the end of a tile, with which
         /// its share begins, and for the beginning or the middle of one.
@@ -381,7 +388,7 @@ pub(crate) mod shared_steps {
         work: Work,
     }
 
-    impl<T: Scalar, R: Float> Product<T, R> {
+    impl<T: Scalar, U: Scalar, R: Float> Product<T, U, R> {
         /// Fills the ring with the operands of all pieces of work.
         fn load<const X: i32, const C: i32, const LEFT_K: bool, const RIGHT_K: bool>(&self) {
             let bl = self.operands.left_rows::<LEFT_K>();
@@ -402,6 +409,7 @@ pub(crate) mod shared_steps {
             const C: i32,
             const LEFT_K: bool,
             const RIGHT_K: bool,
+            const FAST: bool,
         >(
             &self,
         ) {
@@ -412,7 +420,7 @@ pub(crate) mod shared_steps {
             for i in range(0, self.work.pieces(), 1) {
                 let (tile, begin, end) = self.work.piece(i);
                 let (mut acc, mut others) =
-                    self.operands.multiply::<X, C, LEFT_K, RIGHT_K>(&mut ring, [begin, end]);
+                    self.operands.multiply::<X, C, LEFT_K, RIGHT_K, FAST>(&mut ring, [begin, end]);
                 let mut complete = end - begin == self.work.depth;
                 if !complete {
                     let place = 2 * self.work.at + if begin > 0 { 0 } else { 1 };
@@ -491,64 +499,70 @@ pub(crate) mod shared_steps {
     ///
     /// A tile has `BR + X` rows of the right operand; `X` is 0 or half of `BR`.
     ///
-    /// `LEFT_K` and `RIGHT_K` say whether operands are contiguous along `k`; others are given as their transpose, `[k, rows]`.
+    /// `LEFT_K` and `RIGHT_K` say whether operands are contiguous along `k`; others are given as their transpose, `[k, rows]`. `FAST` leaves
+    /// sums of FP8 to the tensor cores: their tiles are larger, because they take registers once.
     ///
     /// Operands and result have the products of a batch along their first axis. There are `clusters` clusters, and each computes `waves` whole tiles, as far as there are tiles. Of
     /// the steps of all other tiles each cluster has `share`, and the first `rest` clusters one more.
     #[kernel(target = sm_90a, warps = W, grid = clusters * C, cluster = C,
-             instances((T, R, BL, BR, X, STAGES, SWAP, W, C, LEFT_K, RIGHT_K) = [
-                 (bf16, bf16, 64, 8, 0, 10, true, 4, 1, true, true), (bf16, bf16, 64, 16, 0, 10, true, 4, 1, true, true),
-                 (bf16, bf16, 64, 32, 0, 8, true, 4, 1, true, true), (bf16, bf16, 64, 64, 0, 12, true, 4, 1, true, true),
-                 (bf16, bf16, 64, 128, 0, 8, true, 4, 1, true, true), (bf16, bf16, 128, 8, 0, 6, true, 8, 1, true, true),
-                 (bf16, bf16, 128, 16, 0, 10, true, 8, 1, true, true), (bf16, bf16, 64, 64, 0, 12, true, 4, 2, true, true),
-                 (bf16, bf16, 64, 128, 0, 8, true, 4, 2, true, true), (bf16, bf16, 128, 64, 0, 8, true, 8, 4, true, true),
-                 (bf16, bf16, 128, 128, 0, 6, true, 8, 4, true, true),
-                 (bf16, bf16, 64, 64, 0, 12, false, 4, 1, true, true), (bf16, bf16, 128, 64, 0, 8, false, 8, 1, true, true),
-                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, true, true), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, true, true),
-                 (bf16, bf16, 128, 128, 0, 6, false, 8, 2, true, true), (bf16, bf16, 128, 256, 0, 3, false, 8, 2, true, true),
-                 (bf16, bf16, 128, 128, 64, 4, false, 8, 1, true, true), (bf16, bf16, 128, 128, 64, 4, false, 8, 2, true, true),
-                 (bf16, bf16, 64, 16, 0, 10, true, 4, 1, false, true), (bf16, bf16, 64, 64, 0, 12, true, 4, 1, false, true),
-                 (bf16, bf16, 128, 128, 0, 6, true, 8, 1, false, true), (bf16, bf16, 64, 64, 0, 12, false, 4, 1, true, false),
-                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, true, false), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, true, false),
-                 (bf16, bf16, 128, 256, 0, 3, false, 8, 2, true, false), (bf16, bf16, 64, 64, 0, 12, false, 4, 1, false, true),
-                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, false, true), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, false, true),
-                 (bf16, bf16, 128, 256, 0, 3, false, 8, 2, false, true), (bf16, bf16, 64, 64, 0, 12, false, 4, 1, false, false),
-                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, false, false), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, false, false),
-                 (bf16, bf16, 128, 256, 0, 3, false, 8, 2, false, false),
-                 (f16, f16, 64, 8, 0, 10, true, 4, 1, true, true), (f16, f16, 64, 16, 0, 10, true, 4, 1, true, true),
-                 (f16, f16, 64, 32, 0, 8, true, 4, 1, true, true), (f16, f16, 64, 64, 0, 12, true, 4, 1, true, true),
-                 (f16, f16, 64, 128, 0, 8, true, 4, 1, true, true), (f16, f16, 128, 8, 0, 6, true, 8, 1, true, true),
-                 (f16, f16, 128, 16, 0, 10, true, 8, 1, true, true), (f16, f16, 64, 64, 0, 12, true, 4, 2, true, true),
-                 (f16, f16, 64, 128, 0, 8, true, 4, 2, true, true), (f16, f16, 128, 64, 0, 8, true, 8, 4, true, true),
-                 (f16, f16, 128, 128, 0, 6, true, 8, 4, true, true),
-                 (f16, f16, 64, 64, 0, 12, false, 4, 1, true, true), (f16, f16, 128, 64, 0, 8, false, 8, 1, true, true),
-                 (f16, f16, 128, 128, 0, 6, false, 8, 1, true, true), (f16, f16, 128, 256, 0, 3, false, 8, 1, true, true),
-                 (f16, f16, 128, 128, 0, 6, false, 8, 2, true, true), (f16, f16, 128, 256, 0, 3, false, 8, 2, true, true),
-                 (f16, f16, 128, 128, 64, 4, false, 8, 1, true, true), (f16, f16, 128, 128, 64, 4, false, 8, 2, true, true),
-                 (f16, f16, 64, 16, 0, 10, true, 4, 1, false, true), (f16, f16, 64, 64, 0, 12, true, 4, 1, false, true),
-                 (f16, f16, 128, 128, 0, 6, true, 8, 1, false, true), (f16, f16, 64, 64, 0, 12, false, 4, 1, true, false),
-                 (f16, f16, 128, 128, 0, 6, false, 8, 1, true, false), (f16, f16, 128, 256, 0, 3, false, 8, 1, true, false),
-                 (f16, f16, 128, 256, 0, 3, false, 8, 2, true, false), (f16, f16, 64, 64, 0, 12, false, 4, 1, false, true),
-                 (f16, f16, 128, 128, 0, 6, false, 8, 1, false, true), (f16, f16, 128, 256, 0, 3, false, 8, 1, false, true),
-                 (f16, f16, 128, 256, 0, 3, false, 8, 2, false, true), (f16, f16, 64, 64, 0, 12, false, 4, 1, false, false),
-                 (f16, f16, 128, 128, 0, 6, false, 8, 1, false, false), (f16, f16, 128, 256, 0, 3, false, 8, 1, false, false),
-                 (f16, f16, 128, 256, 0, 3, false, 8, 2, false, false),
-                 (f32, f32, 64, 8, 0, 10, true, 4, 1, true, true), (f32, f32, 64, 16, 0, 10, true, 4, 1, true, true),
-                 (f32, f32, 64, 32, 0, 8, true, 4, 1, true, true), (f32, f32, 64, 64, 0, 10, true, 4, 1, true, true),
-                 (f32, f32, 64, 128, 0, 7, true, 4, 1, true, true), (f32, f32, 64, 64, 0, 10, false, 4, 1, true, true),
-                 (f32, f32, 128, 128, 0, 6, false, 8, 1, true, true), (f32, f32, 128, 128, 0, 5, false, 8, 2, true, true),
-                 (f32, f32, 128, 256, 0, 4, false, 8, 1, true, true), (f32, f32, 128, 256, 0, 4, false, 8, 2, true, true),
-                 (e4m3, bf16, 64, 8, 0, 10, true, 4, 1, true, true), (e4m3, bf16, 64, 16, 0, 10, true, 4, 1, true, true),
-                 (e4m3, bf16, 64, 32, 0, 8, true, 4, 1, true, true), (e4m3, bf16, 64, 64, 0, 12, true, 4, 1, true, true),
-                 (e4m3, bf16, 64, 128, 0, 8, true, 4, 1, true, true), (e4m3, bf16, 64, 64, 0, 12, false, 4, 1, true, true),
-                 (e4m3, bf16, 128, 128, 0, 6, false, 8, 1, true, true), (e4m3, bf16, 128, 128, 0, 6, false, 8, 2, true, true),
-                 (e4m3, f16, 64, 8, 0, 10, true, 4, 1, true, true), (e4m3, f16, 64, 16, 0, 10, true, 4, 1, true, true),
-                 (e4m3, f16, 64, 32, 0, 8, true, 4, 1, true, true), (e4m3, f16, 64, 64, 0, 12, true, 4, 1, true, true),
-                 (e4m3, f16, 64, 128, 0, 8, true, 4, 1, true, true), (e4m3, f16, 64, 64, 0, 12, false, 4, 1, true, true),
-                 (e4m3, f16, 128, 128, 0, 6, false, 8, 1, true, true), (e4m3, f16, 128, 128, 0, 6, false, 8, 2, true, true),
+             instances((T, U, R, BL, BR, X, STAGES, SWAP, W, C, LEFT_K, RIGHT_K, FAST) = [
+                 (bf16, bf16, bf16, 64, 8, 0, 10, true, 4, 1, true, true, false), (bf16, bf16, bf16, 64, 16, 0, 10, true, 4, 1, true, true, false),
+                 (bf16, bf16, bf16, 64, 32, 0, 8, true, 4, 1, true, true, false), (bf16, bf16, bf16, 64, 64, 0, 12, true, 4, 1, true, true, false),
+                 (bf16, bf16, bf16, 64, 128, 0, 8, true, 4, 1, true, true, false), (bf16, bf16, bf16, 128, 8, 0, 6, true, 8, 1, true, true, false),
+                 (bf16, bf16, bf16, 128, 16, 0, 10, true, 8, 1, true, true, false), (bf16, bf16, bf16, 64, 64, 0, 12, true, 4, 2, true, true, false),
+                 (bf16, bf16, bf16, 64, 128, 0, 8, true, 4, 2, true, true, false), (bf16, bf16, bf16, 128, 64, 0, 8, true, 8, 4, true, true, false),
+                 (bf16, bf16, bf16, 128, 128, 0, 6, true, 8, 4, true, true, false),
+                 (bf16, bf16, bf16, 64, 64, 0, 12, false, 4, 1, true, true, false), (bf16, bf16, bf16, 128, 64, 0, 8, false, 8, 1, true, true, false),
+                 (bf16, bf16, bf16, 128, 128, 0, 6, false, 8, 1, true, true, false), (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 1, true, true, false),
+                 (bf16, bf16, bf16, 128, 128, 0, 6, false, 8, 2, true, true, false), (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 2, true, true, false),
+                 (bf16, bf16, bf16, 128, 128, 64, 4, false, 8, 1, true, true, false), (bf16, bf16, bf16, 128, 128, 64, 4, false, 8, 2, true, true, false),
+                 (bf16, bf16, bf16, 64, 16, 0, 10, true, 4, 1, false, true, false), (bf16, bf16, bf16, 64, 64, 0, 12, true, 4, 1, false, true, false),
+                 (bf16, bf16, bf16, 128, 128, 0, 6, true, 8, 1, false, true, false), (bf16, bf16, bf16, 64, 64, 0, 12, false, 4, 1, true, false, false),
+                 (bf16, bf16, bf16, 128, 128, 0, 6, false, 8, 1, true, false, false), (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 1, true, false, false),
+                 (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 2, true, false, false), (bf16, bf16, bf16, 64, 64, 0, 12, false, 4, 1, false, true, false),
+                 (bf16, bf16, bf16, 128, 128, 0, 6, false, 8, 1, false, true, false), (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 1, false, true, false),
+                 (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 2, false, true, false), (bf16, bf16, bf16, 64, 64, 0, 12, false, 4, 1, false, false, false),
+                 (bf16, bf16, bf16, 128, 128, 0, 6, false, 8, 1, false, false, false), (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 1, false, false, false),
+                 (bf16, bf16, bf16, 128, 256, 0, 3, false, 8, 2, false, false, false),
+                 (f16, f16, f16, 64, 8, 0, 10, true, 4, 1, true, true, false), (f16, f16, f16, 64, 16, 0, 10, true, 4, 1, true, true, false),
+                 (f16, f16, f16, 64, 32, 0, 8, true, 4, 1, true, true, false), (f16, f16, f16, 64, 64, 0, 12, true, 4, 1, true, true, false),
+                 (f16, f16, f16, 64, 128, 0, 8, true, 4, 1, true, true, false), (f16, f16, f16, 128, 8, 0, 6, true, 8, 1, true, true, false),
+                 (f16, f16, f16, 128, 16, 0, 10, true, 8, 1, true, true, false), (f16, f16, f16, 64, 64, 0, 12, true, 4, 2, true, true, false),
+                 (f16, f16, f16, 64, 128, 0, 8, true, 4, 2, true, true, false), (f16, f16, f16, 128, 64, 0, 8, true, 8, 4, true, true, false),
+                 (f16, f16, f16, 128, 128, 0, 6, true, 8, 4, true, true, false),
+                 (f16, f16, f16, 64, 64, 0, 12, false, 4, 1, true, true, false), (f16, f16, f16, 128, 64, 0, 8, false, 8, 1, true, true, false),
+                 (f16, f16, f16, 128, 128, 0, 6, false, 8, 1, true, true, false), (f16, f16, f16, 128, 256, 0, 3, false, 8, 1, true, true, false),
+                 (f16, f16, f16, 128, 128, 0, 6, false, 8, 2, true, true, false), (f16, f16, f16, 128, 256, 0, 3, false, 8, 2, true, true, false),
+                 (f16, f16, f16, 128, 128, 64, 4, false, 8, 1, true, true, false), (f16, f16, f16, 128, 128, 64, 4, false, 8, 2, true, true, false),
+                 (f16, f16, f16, 64, 16, 0, 10, true, 4, 1, false, true, false), (f16, f16, f16, 64, 64, 0, 12, true, 4, 1, false, true, false),
+                 (f16, f16, f16, 128, 128, 0, 6, true, 8, 1, false, true, false), (f16, f16, f16, 64, 64, 0, 12, false, 4, 1, true, false, false),
+                 (f16, f16, f16, 128, 128, 0, 6, false, 8, 1, true, false, false), (f16, f16, f16, 128, 256, 0, 3, false, 8, 1, true, false, false),
+                 (f16, f16, f16, 128, 256, 0, 3, false, 8, 2, true, false, false), (f16, f16, f16, 64, 64, 0, 12, false, 4, 1, false, true, false),
+                 (f16, f16, f16, 128, 128, 0, 6, false, 8, 1, false, true, false), (f16, f16, f16, 128, 256, 0, 3, false, 8, 1, false, true, false),
+                 (f16, f16, f16, 128, 256, 0, 3, false, 8, 2, false, true, false), (f16, f16, f16, 64, 64, 0, 12, false, 4, 1, false, false, false),
+                 (f16, f16, f16, 128, 128, 0, 6, false, 8, 1, false, false, false), (f16, f16, f16, 128, 256, 0, 3, false, 8, 1, false, false, false),
+                 (f16, f16, f16, 128, 256, 0, 3, false, 8, 2, false, false, false),
+                 (f32, f32, f32, 64, 8, 0, 10, true, 4, 1, true, true, false), (f32, f32, f32, 64, 16, 0, 10, true, 4, 1, true, true, false),
+                 (f32, f32, f32, 64, 32, 0, 8, true, 4, 1, true, true, false), (f32, f32, f32, 64, 64, 0, 10, true, 4, 1, true, true, false),
+                 (f32, f32, f32, 64, 128, 0, 7, true, 4, 1, true, true, false), (f32, f32, f32, 64, 64, 0, 10, false, 4, 1, true, true, false),
+                 (f32, f32, f32, 128, 128, 0, 6, false, 8, 1, true, true, false), (f32, f32, f32, 128, 128, 0, 5, false, 8, 2, true, true, false),
+                 (f32, f32, f32, 128, 256, 0, 4, false, 8, 1, true, true, false), (f32, f32, f32, 128, 256, 0, 4, false, 8, 2, true, true, false),
+                 (e4m3, e4m3, bf16, 64, 8, 0, 10, true, 4, 1, true, true, false), (e4m3, e4m3, bf16, 64, 16, 0, 10, true, 4, 1, true, true, false),
+                 (e4m3, e4m3, bf16, 64, 32, 0, 8, true, 4, 1, true, true, false), (e4m3, e4m3, bf16, 64, 64, 0, 12, true, 4, 1, true, true, false),
+                 (e4m3, e4m3, bf16, 64, 128, 0, 8, true, 4, 1, true, true, false), (e4m3, e4m3, bf16, 64, 64, 0, 12, false, 4, 1, true, true, false),
+                 (e4m3, e4m3, bf16, 128, 128, 0, 6, false, 8, 1, true, true, false), (e4m3, e4m3, bf16, 128, 128, 0, 6, false, 8, 2, true, true, false),
+                 (e4m3, e4m3, f16, 64, 8, 0, 10, true, 4, 1, true, true, false), (e4m3, e4m3, f16, 64, 16, 0, 10, true, 4, 1, true, true, false),
+                 (e4m3, e4m3, f16, 64, 32, 0, 8, true, 4, 1, true, true, false), (e4m3, e4m3, f16, 64, 64, 0, 12, true, 4, 1, true, true, false),
+                 (e4m3, e4m3, f16, 64, 128, 0, 8, true, 4, 1, true, true, false), (e4m3, e4m3, f16, 64, 64, 0, 12, false, 4, 1, true, true, false),
+                 (e4m3, e4m3, f16, 128, 128, 0, 6, false, 8, 1, true, true, false), (e4m3, e4m3, f16, 128, 128, 0, 6, false, 8, 2, true, true, false),
+                 (e4m3, e4m3, bf16, 128, 128, 0, 6, false, 8, 1, true, true, true), (e4m3, e4m3, bf16, 128, 256, 0, 3, false, 8, 1, true, true, true),
+                 (e4m3, e4m3, f16, 128, 128, 0, 6, false, 8, 1, true, true, true), (e4m3, e4m3, f16, 128, 256, 0, 3, false, 8, 1, true, true, true),
+                 (e5m2, e4m3, bf16, 64, 64, 0, 12, false, 4, 1, true, true, false), (e5m2, e4m3, bf16, 128, 128, 0, 6, false, 8, 1, true, true, false),
+                 (e4m3, e5m2, bf16, 64, 64, 0, 12, false, 4, 1, true, true, false), (e4m3, e5m2, bf16, 128, 128, 0, 6, false, 8, 1, true, true, false),
              ]))]
     pub fn product<
         T: Scalar,
+        U: Scalar,
         R: Float,
         const BL: i32,
         const BR: i32,
@@ -559,11 +573,12 @@ pub(crate) mod shared_steps {
         const C: i32,
         const LEFT_K: bool,
         const RIGHT_K: bool,
+        const FAST: bool,
     >(
         #[block(1, if LEFT_K { BL } else { 64 }, if LEFT_K { 128 / T::BYTES } else { BL })]
         left: TensorMap<T, 3>,
-        #[block(1, if X > 0 { X } else if RIGHT_K { BR / C } else { 64 }, if RIGHT_K { 128 / T::BYTES } else { BR })]
-        right: TensorMap<T, 3>,
+        #[block(1, if X > 0 { X } else if RIGHT_K { BR / C } else { 64 }, if RIGHT_K { 128 / U::BYTES } else { BR })]
+        right: TensorMap<U, 3>,
         #[block(1, if !SWAP { BL } else if X > 0 { X } else { BR },
                 if SWAP { BL } else if X > 0 { X } else if R::BITS == 32 && BR > 64 { 32 } else { BR })]
         c: TensorMapMut<R, 3>,
@@ -620,7 +635,7 @@ pub(crate) mod shared_steps {
         };
         grid_dependency_wait();
         warp_specialize(
-            || p.multiply::<SWAP, X, C, LEFT_K, RIGHT_K>(),
+            || p.multiply::<SWAP, X, C, LEFT_K, RIGHT_K, FAST>(),
             [partition(1).registers(40).run(|| p.load::<X, C, LEFT_K, RIGHT_K>())],
         );
         if C > 1 {
@@ -633,24 +648,26 @@ pub(crate) mod shared_steps {
     ///
     /// There are `rows` by `columns` tiles for each product of a batch, and a cluster for each of them.
     #[kernel(target = sm_90a, warps = W, grid = [columns * S, rows, c.dim(0)], cluster = S,
-             instances((T, R, BL, BR, N, STAGES, SWAP, W, S) = [
-                 (bf16, bf16, 64, 8, 8, 10, true, 4, 2), (bf16, bf16, 64, 8, 8, 10, true, 4, 4),
-                 (bf16, bf16, 64, 16, 8, 10, true, 4, 2), (bf16, bf16, 64, 16, 8, 10, true, 4, 4),
-                 (bf16, bf16, 64, 32, 16, 8, true, 4, 2), (bf16, bf16, 64, 64, 32, 11, true, 4, 2),
-                 (bf16, bf16, 64, 64, 16, 11, true, 4, 4), (bf16, bf16, 128, 64, 32, 7, true, 8, 2),
-                 (bf16, bf16, 64, 128, 64, 7, true, 4, 2), (bf16, bf16, 128, 128, 64, 4, true, 8, 2),
-                 (f16, f16, 64, 8, 8, 10, true, 4, 2), (f16, f16, 64, 8, 8, 10, true, 4, 4), (f16, f16, 64, 16, 8, 10, true, 4, 2),
-                 (f16, f16, 64, 16, 8, 10, true, 4, 4), (f16, f16, 64, 32, 16, 8, true, 4, 2), (f16, f16, 64, 64, 32, 11, true, 4, 2),
-                 (f16, f16, 64, 64, 16, 11, true, 4, 4), (f16, f16, 128, 64, 32, 7, true, 8, 2),
-                 (f16, f16, 64, 128, 64, 7, true, 4, 2), (f16, f16, 128, 128, 64, 4, true, 8, 2),
-                 (f32, f32, 64, 8, 8, 10, true, 4, 4), (f32, f32, 64, 16, 8, 10, true, 4, 4), (f32, f32, 64, 64, 32, 10, true, 4, 2),
-                 (e4m3, bf16, 64, 8, 8, 10, true, 4, 4), (e4m3, bf16, 64, 16, 8, 10, true, 4, 4),
-                 (e4m3, bf16, 64, 64, 32, 10, true, 4, 2),
-                 (e4m3, f16, 64, 8, 8, 10, true, 4, 4), (e4m3, f16, 64, 16, 8, 10, true, 4, 4),
-                 (e4m3, f16, 64, 64, 32, 10, true, 4, 2),
+             instances((T, U, R, BL, BR, N, STAGES, SWAP, W, S) = [
+                 (bf16, bf16, bf16, 64, 8, 8, 10, true, 4, 2), (bf16, bf16, bf16, 64, 8, 8, 10, true, 4, 4),
+                 (bf16, bf16, bf16, 64, 16, 8, 10, true, 4, 2), (bf16, bf16, bf16, 64, 16, 8, 10, true, 4, 4),
+                 (bf16, bf16, bf16, 64, 32, 16, 8, true, 4, 2), (bf16, bf16, bf16, 64, 64, 32, 11, true, 4, 2),
+                 (bf16, bf16, bf16, 64, 64, 16, 11, true, 4, 4), (bf16, bf16, bf16, 128, 64, 32, 7, true, 8, 2),
+                 (bf16, bf16, bf16, 64, 128, 64, 7, true, 4, 2), (bf16, bf16, bf16, 128, 128, 64, 4, true, 8, 2),
+                 (f16, f16, f16, 64, 8, 8, 10, true, 4, 2), (f16, f16, f16, 64, 8, 8, 10, true, 4, 4),
+                 (f16, f16, f16, 64, 16, 8, 10, true, 4, 2), (f16, f16, f16, 64, 16, 8, 10, true, 4, 4),
+                 (f16, f16, f16, 64, 32, 16, 8, true, 4, 2), (f16, f16, f16, 64, 64, 32, 11, true, 4, 2),
+                 (f16, f16, f16, 64, 64, 16, 11, true, 4, 4), (f16, f16, f16, 128, 64, 32, 7, true, 8, 2),
+                 (f16, f16, f16, 64, 128, 64, 7, true, 4, 2), (f16, f16, f16, 128, 128, 64, 4, true, 8, 2),
+                 (f32, f32, f32, 64, 8, 8, 10, true, 4, 4), (f32, f32, f32, 64, 16, 8, 10, true, 4, 4),
+                 (f32, f32, f32, 64, 64, 32, 10, true, 4, 2), (e4m3, e4m3, bf16, 64, 8, 8, 10, true, 4, 4),
+                 (e4m3, e4m3, bf16, 64, 16, 8, 10, true, 4, 4), (e4m3, e4m3, bf16, 64, 64, 32, 10, true, 4, 2),
+                 (e4m3, e4m3, f16, 64, 8, 8, 10, true, 4, 4), (e4m3, e4m3, f16, 64, 16, 8, 10, true, 4, 4),
+                 (e4m3, e4m3, f16, 64, 64, 32, 10, true, 4, 2),
              ]))]
     pub fn split<
         T: Scalar,
+        U: Scalar,
         R: Float,
         const BL: i32,
         const BR: i32,
@@ -661,7 +678,7 @@ pub(crate) mod shared_steps {
         const S: i32,
     >(
         #[block(1, BL, 128 / T::BYTES)] left: TensorMap<T, 3>,
-        #[block(1, BR, 128 / T::BYTES)] right: TensorMap<T, 3>,
+        #[block(1, BR, 128 / U::BYTES)] right: TensorMap<U, 3>,
         #[block(1, if SWAP { N } else { BL }, if SWAP { BL } else { N })] c: TensorMapMut<R, 3>,
         rows: i32,
         columns: i32,
@@ -697,7 +714,7 @@ pub(crate) mod shared_steps {
             Exchange::<S> { sums: shared([S - 1, BL / 16, N / 8, 16, 8]), there: barrier(1) };
         let multiply = || {
             let mut ring = Ring::reader(STAGES);
-            let (acc, _) = operands.multiply::<0, 1, true, true>(&mut ring, steps);
+            let (acc, _) = operands.multiply::<0, 1, true, true, false>(&mut ring, steps);
             exchange.there.expect(exchange.sums.bytes());
             let mut own = acc.slice((.., 0..N));
             for part in unroll(0..BR / N) {

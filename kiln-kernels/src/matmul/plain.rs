@@ -4,7 +4,7 @@ use kiln::prelude::*;
 
 use super::{Epilogue, FEW_ROWS, Job, Major, Matmul, in_a_column};
 use crate::{
-    Operand, Real,
+    Real,
     activation::number_of,
     shape::{count, extent},
     shares::shares,
@@ -16,30 +16,33 @@ use kernel::pipelined::{float8, product};
 
 impl Matmul {
     /// A product of any strides, by the kernel that all cards run.
-    pub(super) fn plain<T: Operand<O>, O: Real>(
+    pub(super) fn plain<A: Element, B: Element, O: Real>(
         &mut self,
         stream: &Stream,
-        job: Job<'_, T, O>,
+        job: Job<'_, A, B, O>,
         mut c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let [batches, m, n, k] = job.shape;
         let majors = job.majors();
         let aligned = job.is_for_tma(&c); // 16 bytes are stored at a time
         let tiles = |[rows, columns]: [usize; 2]| batches * m.div_ceil(rows) * n.div_ceil(columns);
-        let height = if m <= FEW_ROWS && majors[0] == Major::K {
+        let types = [Dtype::of::<A>(), Dtype::of::<B>(), Dtype::of::<O>()];
+        // Of operands of two types there is no small tile.
+        let height = if m <= FEW_ROWS && majors[0] == Major::K && types[0] == types[1] {
             16
         } else if aligned && tiles([128, 128]) >= self.multiprocessors {
             128
         } else {
             64
         };
-        let types = [Dtype::of::<T>(), Dtype::of::<O>()];
         let along_k = majors.map(|major| major == Major::K);
-        let instance = if size_of::<T>() == 1 {
-            Instance::Float8(float8::find(|i| ([i.T, i.R], i.BM) == (types, height))?)
+        let instance = if size_of::<A>() == 1 {
+            Instance::Float8(float8::find(|i| ([i.T, i.U, i.R], i.BM) == (types, height))?)
         } else {
             let key = (types, height, along_k);
-            Instance::Product(product::find(|i| ([i.T, i.R], i.BM, [i.LEFT_K, i.RIGHT_K]) == key)?)
+            Instance::Product(product::find(|i| {
+                ([i.T, i.U, i.R], i.BM, [i.LEFT_K, i.RIGHT_K]) == key
+            })?)
         };
         let [bm, bn] = instance.tile();
         let tiles = tiles([bm, bn]);
@@ -48,11 +51,11 @@ impl Matmul {
         let shares = if height == 128 || tiles >= 2 * multiprocessors {
             1
         } else {
-            shares(tiles, size_of::<T>() * k, multiprocessors)
+            shares(tiles, size_of::<A>() * k, multiprocessors)
         };
         let shared = if shares > 1 { tiles } else { 0 };
         let of_tile = count(shares)?;
-        let Job { operands: [left, right], epilogue, turned, .. } = job;
+        let Job { a, b, epilogue, turned, .. } = job;
         let none = stream.empty([0])?;
         let bias = in_a_column(epilogue.bias.unwrap_or(&none))?;
         // Elements that are stored together are along an axis of their own.
@@ -63,14 +66,14 @@ impl Matmul {
         let mut c = c.as_strided_mut(shape, strides)?;
         self.scratch.launch(stream, shared * shares * bm * bn, shared, |parts, arrived| {
             let parts = &mut parts.into_reshape([shared, shares, bm, bn])?;
-            let (left, right, c, bias) = (&left.matrix, &right.matrix, &mut c, &bias);
+            let (c, bias) = (&mut c, &bias);
             let Epilogue { scale, accumulate, .. } = epilogue;
             let activation = number_of(epilogue.activation);
             match instance {
                 Instance::Product(instance) => instance
                     .with(product::Args {
-                        a: left,
-                        b: right,
+                        a: &a.matrix,
+                        b: &b.matrix,
                         c,
                         parts,
                         arrived,
@@ -84,8 +87,8 @@ impl Matmul {
                     .launch(stream),
                 Instance::Float8(instance) => instance
                     .with(float8::Args {
-                        a: left,
-                        b: right,
+                        a: &a.matrix,
+                        b: &b.matrix,
                         c,
                         parts,
                         arrived,

@@ -5,7 +5,7 @@ use std::fmt;
 use kiln::prelude::*;
 
 use super::{
-    Major,
+    Major, Sums,
     kernel::shared_steps::{product, split},
 };
 use crate::{
@@ -46,8 +46,10 @@ pub(super) enum Instance {
 /// What an instance computes at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// The types of the operands and of the result.
-    dtypes: [Dtype; 2],
+    /// The types of the left operand, of the right one and of the result.
+    dtypes: [Dtype; 3],
+    /// How sums of FP8 products are computed.
+    sums: Sums,
     /// Rows of the left operand and of the right one in the tile of a block.
     pub(super) left: usize,
     pub(super) right: usize,
@@ -66,13 +68,44 @@ impl Form {
     fn of_shares(i: product::Instance) -> Form {
         let majors = [i.LEFT_K, i.RIGHT_K].map(|k| if k { Major::K } else { Major::Rows });
         let [left, right, stages, cluster] = [i.BL, i.BR + i.X, i.STAGES, i.C].map(extent);
-        Form { dtypes: [i.T, i.R], left, right, stages, swap: i.SWAP, cluster, split: 1, majors }
+        let sums = if i.FAST { Sums::Fast } else { Sums::Precise };
+        Form {
+            dtypes: [i.T, i.U, i.R],
+            sums,
+            left,
+            right,
+            stages,
+            swap: i.SWAP,
+            cluster,
+            split: 1,
+            majors,
+        }
     }
 
     fn of_split(i: split::Instance) -> Form {
         let [left, right, stages, split] = [i.BL, i.BR, i.STAGES, i.S].map(extent);
-        let majors = [Major::K; 2];
-        Form { dtypes: [i.T, i.R], left, right, stages, swap: i.SWAP, cluster: 1, split, majors }
+        Form {
+            dtypes: [i.T, i.U, i.R],
+            sums: Sums::Precise,
+            left,
+            right,
+            stages,
+            swap: i.SWAP,
+            cluster: 1,
+            split,
+            majors: [Major::K; 2],
+        }
+    }
+
+    /// The types of `a`, of `b` and of the result.
+    fn dtypes_of_product(&self) -> [Dtype; 3] {
+        let [left, right, result] = self.dtypes;
+        if self.swap { [right, left, result] } else { self.dtypes }
+    }
+
+    /// Whether a block has the tile of another form, whatever the cluster and the sums are.
+    fn is_tile_of(&self, other: &Form) -> bool {
+        (self.left, self.right, self.swap) == (other.left, other.right, other.swap)
     }
 }
 
@@ -83,37 +116,57 @@ const SHARES: usize = 4;
 
 impl Plan {
     /// The plan for `c = a · bᵀ` of extents `[batch, m, n, k]` that takes the least time by [`Model::H200`]; none for an extent of 0.
-    pub fn choose<T: Operand<O>, O: Real>(
+    pub fn choose<A: Operand<O, B>, B: Element, O: Real>(
         shape: [usize; 4],
         majors: [Major; 2],
+        sums: Sums,
         multiprocessors: usize,
     ) -> Option<Plan> {
-        Plan::candidates::<T, O>(shape, majors, multiprocessors)
+        let types = [Dtype::of::<A>(), Dtype::of::<B>(), Dtype::of::<O>()];
+        Plan::choose_of(types, shape, majors, sums, multiprocessors)
+    }
+
+    /// [`choose`](Plan::choose) for types of `a`, `b` and the result.
+    pub(super) fn choose_of(
+        types: [Dtype; 3],
+        shape: [usize; 4],
+        majors: [Major; 2],
+        sums: Sums,
+        multiprocessors: usize,
+    ) -> Option<Plan> {
+        Plan::candidates_of(types, shape, majors, sums, multiprocessors)
             .into_iter()
             .map(|plan| (plan.microseconds(&Model::H200, multiprocessors), plan))
             .min_by(|(one, _), (other, _)| one.total_cmp(other))
             .map(|(_, plan)| plan)
     }
 
-    /// The plans that may be best for extents `[batch, m, n, k]`, with a batch of 1 for single matrices; none for an extent of 0. `majors` are those of `a` and `b`.
-    pub fn candidates<T: Operand<O>, O: Real>(
+    /// The plans that may be best for extents `[batch, m, n, k]`, with a batch of 1 for single matrices; none for an extent of 0. `majors`
+    /// are those of `a` and `b`, `A` and `B` their types. Fast sums have tiles of their own, and the other tiles of precise ones.
+    pub fn candidates<A: Operand<O, B>, B: Element, O: Real>(
         shape: [usize; 4],
         majors: [Major; 2],
+        sums: Sums,
+        multiprocessors: usize,
+    ) -> Vec<Plan> {
+        let types = [Dtype::of::<A>(), Dtype::of::<B>(), Dtype::of::<O>()];
+        Plan::candidates_of(types, shape, majors, sums, multiprocessors)
+    }
+
+    fn candidates_of(
+        types: [Dtype; 3],
+        shape: [usize; 4],
+        majors: [Major; 2],
+        sums: Sums,
         multiprocessors: usize,
     ) -> Vec<Plan> {
         let [_, m, n, k] = shape;
-        let steps = (k * size_of::<T>()).div_ceil(STEP);
+        let steps = (k * types[0].bytes()).div_ceil(STEP);
         let mut plans = Vec::new();
         if shape.contains(&0) {
             return plans;
         }
-        let shares = product::instances().map(|i| (Instance::Shares(i), Form::of_shares(i)));
-        let split = split::instances().map(|i| (Instance::Split(i), Form::of_split(i)));
-        let usable: Vec<Plan> = (shares.chain(split))
-            .filter(|(_, form)| form.dtypes == [Dtype::of::<T>(), Dtype::of::<O>()])
-            .map(|(instance, form)| Plan { instance, form, shape, majors, clusters: 1, waves: 0 })
-            .filter(|plan| plan.of_operands() == majors)
-            .collect();
+        let usable = Plan::usable(types, shape, majors, sums);
         let smallest = usable.iter().map(|plan| plan.tile()[0]).min().unwrap_or(0);
         for plan in usable {
             let [rows, columns] = plan.tile();
@@ -158,6 +211,29 @@ impl Plan {
             }));
         }
         plans
+    }
+
+    /// The instances for such operands, as plans without clusters.
+    fn usable(types: [Dtype; 3], shape: [usize; 4], majors: [Major; 2], sums: Sums) -> Vec<Plan> {
+        let shares = product::instances().map(|i| (Instance::Shares(i), Form::of_shares(i)));
+        let split = split::instances().map(|i| (Instance::Split(i), Form::of_split(i)));
+        let all: Vec<Plan> = (shares.chain(split))
+            .filter(|(_, form)| form.dtypes_of_product() == types)
+            .map(|(instance, form)| Plan { instance, form, shape, majors, clusters: 1, waves: 0 })
+            .filter(|plan| plan.of_operands() == majors)
+            .collect();
+        let (fast, precise): (Vec<Plan>, Vec<Plan>) =
+            all.into_iter().partition(|plan| plan.form.sums == Sums::Fast);
+        match sums {
+            Sums::Precise => precise,
+            Sums::Fast => {
+                let has_fast =
+                    |plan: &Plan| fast.iter().any(|other| plan.form.is_tile_of(&other.form));
+                let others: Vec<Plan> =
+                    precise.into_iter().filter(|plan| !has_fast(plan)).collect();
+                [fast, others].concat()
+            }
+        }
     }
 
     /// The rows of `a` and of `b` of a tile: of the tiles of a cluster together, where blocks come in clusters.
@@ -220,6 +296,10 @@ impl fmt::Display for Plan {
         let Form { stages, swap, cluster, split, .. } = form;
         let [rows, columns] = self.tile();
         let turned = if *swap { "t" } else { "" };
+        let fast = match form.sums {
+            Sums::Precise => "",
+            Sums::Fast => ", fast sums",
+        };
         let blocks = clusters * cluster * split;
         if *split > 1 {
             return write!(
@@ -229,7 +309,7 @@ impl fmt::Display for Plan {
         }
         write!(
             f,
-            "{rows}x{columns}{turned} in {cluster}, {stages} stages, {blocks} blocks, {waves} waves"
+            "{rows}x{columns}{turned} in {cluster}, {stages} stages, {blocks} blocks, {waves} waves{fast}"
         )
     }
 }

@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use kiln::prelude::{Device, DeviceTensor, Error, Result, Stream, Target};
 use kiln_kernels::{
     Activation, Half,
-    matmul::{Epilogue, Major, Matmul, Plan},
+    matmul::{Epilogue, Major, Matmul, Plan, Sums},
 };
 
 use crate::support::{Number, assert_close, device, devices, numbers};
@@ -92,7 +92,8 @@ fn of_one([m, n, k]: [usize; 3]) -> [usize; 4] {
 fn every_plan<T: Number + Half>(shape: [usize; 3]) -> Result<()> {
     let case = Case::<T>::new(&hopper()?, shape)?;
     let mut matmul = Matmul::new(&case.stream)?;
-    let plans = Plan::candidates::<T, T>(of_one(shape), [Major::K; 2], MULTIPROCESSORS);
+    let plans =
+        Plan::candidates::<T, T, T>(of_one(shape), [Major::K; 2], Sums::Precise, MULTIPROCESSORS);
     assert!(!plans.is_empty(), "{shape:?}");
     for plan in &plans {
         let mut bits = Vec::new();
@@ -124,14 +125,19 @@ fn parts_of_tiles_have_their_own_epilogue() -> Result<()> {
         });
         let sums: Vec<(f64, f64)> = sums.collect();
         let mut matmul = Matmul::new(&case.stream)?;
-        let plans = Plan::candidates::<bf16, bf16>(of_one(shape), [Major::K; 2], 132);
+        let plans =
+            Plan::candidates::<bf16, bf16, bf16>(of_one(shape), [Major::K; 2], Sums::Precise, 132);
         let in_parts = |plan: &String| plan.contains("split") || plan.contains("x192");
         let plans = plans.into_iter().map(|plan| (plan, plan.to_string()));
         let plans: Vec<(Plan, String)> = plans.filter(|(_, name)| in_parts(name)).collect();
         assert!(plans.len() > 3, "{plans:?}");
         for (plan, name) in plans {
-            let epilogue =
-                Epilogue { scale: 0.5, bias: Some(&on_device), activation: None, accumulate: true };
+            let epilogue = Epilogue {
+                scale: 0.5,
+                bias: Some(&on_device),
+                accumulate: true,
+                ..Epilogue::default()
+            };
             let mut c = case.stream.upload(&old, [m, n])?;
             matmul.product_by(&case.stream, plan, &case.a, &case.b, &mut c, epilogue)?;
             assert_close(&name, n, &c.to_vec(&case.stream)?, &sums);
@@ -303,7 +309,12 @@ fn rows_may_begin_anywhere() -> Result<()> {
 fn a_plan_for_other_extents_is_refused() -> Result<()> {
     let case = Case::<bf16>::new(&hopper()?, [16, 64, 64])?;
     let mut matmul = Matmul::new(&case.stream)?;
-    for plan in Plan::candidates::<bf16, bf16>([1, 16, 64, 128], [Major::K; 2], MULTIPROCESSORS) {
+    for plan in Plan::candidates::<bf16, bf16, bf16>(
+        [1, 16, 64, 128],
+        [Major::K; 2],
+        Sums::Precise,
+        MULTIPROCESSORS,
+    ) {
         let refused = matmul.product_by(
             &case.stream,
             plan,
@@ -321,7 +332,12 @@ fn a_plan_for_other_extents_is_refused() -> Result<()> {
 fn plans_are_for_hopper() -> Result<()> {
     for stream in streams_without_plans()? {
         let case = Case::<bf16>::new(&stream, [16, 64, 64])?;
-        let plans = Plan::candidates::<bf16, bf16>([1, 16, 64, 64], [Major::K; 2], MULTIPROCESSORS);
+        let plans = Plan::candidates::<bf16, bf16, bf16>(
+            [1, 16, 64, 64],
+            [Major::K; 2],
+            Sums::Precise,
+            MULTIPROCESSORS,
+        );
         let refused = Matmul::new(&stream)?.product_by(
             &stream,
             plans[0],
@@ -429,7 +445,12 @@ fn operands_are_contiguous_along_either_axis() -> Result<()> {
         let mut matmul = Matmul::new(&case.stream)?;
         let (along, across) = (Major::K, Major::Rows);
         for majors in [[across, along], [along, across], [across, across]] {
-            let plans = Plan::candidates::<bf16, bf16>(of_one(shape), majors, MULTIPROCESSORS);
+            let plans = Plan::candidates::<bf16, bf16, bf16>(
+                of_one(shape),
+                majors,
+                Sums::Precise,
+                MULTIPROCESSORS,
+            );
             assert!(!plans.is_empty(), "{majors:?}");
             for plan in plans {
                 let mut c = case.unwritten()?;
@@ -510,6 +531,7 @@ fn every_epilogue(matmul: &mut Matmul, stream: &Stream, shape: [usize; 3]) -> Re
                 bias: with_bias.then_some(&on_device),
                 activation,
                 accumulate,
+                sums: Sums::Precise,
             };
             let mut c = case.stream.upload(&old, [m, n])?;
             matmul.product_with(&case.stream, &case.a, &case.b, &mut c, epilogue)?;
@@ -566,8 +588,12 @@ fn products_of_a_batch_are_computed_at_once() -> Result<()> {
             assert_close(&what, n, &c.to_vec(&stream)?, &required);
         }
         let mut matmul = Matmul::new(&stream)?;
-        let mut plans =
-            Plan::candidates::<bf16, bf16>([batches, m, n, k], [Major::K; 2], MULTIPROCESSORS);
+        let mut plans = Plan::candidates::<bf16, bf16, bf16>(
+            [batches, m, n, k],
+            [Major::K; 2],
+            Sums::Precise,
+            MULTIPROCESSORS,
+        );
         assert!(!plans.is_empty());
         if !stream.device().runs(Target::Sm90a) {
             plans.clear();

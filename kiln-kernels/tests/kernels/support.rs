@@ -1,9 +1,9 @@
 //! Numbers, devices and comparisons of the tests.
 
 use half::{bf16, f16};
-#[cfg(any(feature = "grouped", feature = "matmul"))]
-use kiln::prelude::e4m3;
 use kiln::prelude::{Device, Element, Result, Target};
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+use kiln::prelude::{e4m3, e5m2};
 
 /// The device of a test that one target is enough for: what `KILN_DEVICE` names, else the emulator.
 pub(crate) fn device(targets: &[Target]) -> Result<Device> {
@@ -83,35 +83,93 @@ pub(crate) fn numbers<T: Number>(len: usize, seed: u64) -> Vec<T> {
     std::iter::repeat_with(next).take(len).collect()
 }
 
+/// An FP8 element.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+pub(crate) trait Float8Number: Element {
+    /// The nearest number.
+    fn nearest(value: f32) -> Self;
+    /// The value, exactly.
+    fn exactly(self) -> f64;
+}
+
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+impl Float8Number for e4m3 {
+    fn nearest(value: f32) -> e4m3 {
+        e4m3::from_f32(value)
+    }
+
+    fn exactly(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+impl Float8Number for e5m2 {
+    fn nearest(value: f32) -> e5m2 {
+        e5m2::from_f32(value)
+    }
+
+    fn exactly(self) -> f64 {
+        self.to_f64()
+    }
+}
+
 /// Numbers of FP8 and their values.
 #[cfg(any(feature = "grouped", feature = "matmul"))]
-pub(crate) fn float8_numbers(len: usize, seed: u64) -> (Vec<e4m3>, Vec<f64>) {
-    let of = |x: f32| e4m3::from_f32(x * x * x * 8.0);
-    let numbers: Vec<e4m3> = numbers(len, seed).into_iter().map(of).collect();
-    let values = numbers.iter().map(|x| x.to_f32().into()).collect();
+pub(crate) fn float8_numbers<T: Float8Number>(len: usize, seed: u64) -> (Vec<T>, Vec<f64>) {
+    let of = |x: f32| T::nearest(x * x * x * 8.0);
+    let numbers: Vec<T> = numbers(len, seed).into_iter().map(of).collect();
+    let values = numbers.iter().map(|x| x.exactly()).collect();
     (numbers, values)
 }
 
+/// What `wgmma` cuts off of an addition at most, in proportion to the largest of its terms, which are 32 products and the sum so far: each
+/// of them is cut to 13 bits below the highest of the largest, and then the new sum.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+const CUT: f64 = 34.0 / 8192.0;
+
 /// The sum of products of FP8 numbers, and how far it may be off before it is scaled or rounded.
 #[cfg(any(feature = "grouped", feature = "matmul"))]
-#[expect(clippy::cast_precision_loss, reason = "there are few terms")]
 pub(crate) fn float8_sum(a: &[f64], b: &[f64]) -> (f64, f64) {
     let terms: Vec<f64> = a.iter().zip(b).map(|(x, y)| x * y).collect();
-    let (mut sum, mut size, mut off) = (0.0, 0.0, 0.0);
+    let (mut sum, mut off) = (0.0, 0.0);
     for step in terms.chunks(128) {
         let mut part = 0.0f64;
         for terms in step.chunks(32) {
-            // `wgmma` cuts each of 32 products and the sum so far, and then the new sum, to 13 bits below the highest of the largest of
-            // them. Other products are more exact.
-            let largest = terms.iter().map(|x| x.abs()).fold(part.abs(), f64::max);
-            off += 34.0 * 2f64.powi(-13) * largest;
-            size += terms.iter().map(|x| x.abs()).sum::<f64>();
+            // Products by other instructions are more exact.
+            off += CUT * largest(terms).max(part.abs());
             part += terms.iter().sum::<f64>();
         }
         sum += part;
     }
-    // A sum of each step of 64 or 128, cut off at worst, of what was cut already.
-    (sum, (off + terms.len().div_ceil(64) as f64 * 2f64.powi(-23) * size) * 1.001)
+    (sum, (off + of_steps(&terms)) * 1.001)
+}
+
+/// The same where `wgmma` adds all products of a share of `k`.
+#[cfg(feature = "matmul")]
+pub(crate) fn float8_sum_by_tensor_cores(a: &[f64], b: &[f64]) -> (f64, f64) {
+    let terms: Vec<f64> = a.iter().zip(b).map(|(x, y)| x * y).collect();
+    let (mut sum, mut off, mut most) = (0.0f64, 0.0f64, 0.0f64);
+    for terms in terms.chunks(32) {
+        // A share may begin anywhere: its sum so far is a difference of two sums from the first product on. What it is off may add to it.
+        off += CUT * (largest(terms).max(2.0 * most) + off);
+        sum += terms.iter().sum::<f64>();
+        most = most.max(sum.abs());
+    }
+    (sum, off + of_steps(&terms))
+}
+
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+fn largest(terms: &[f64]) -> f64 {
+    terms.iter().map(|x| x.abs()).fold(0.0, f64::max)
+}
+
+/// How far sums in f32 of steps of 64 or 128 products, or of shares, may be off: each is cut off at worst.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+#[expect(clippy::cast_precision_loss, reason = "there are few terms")]
+fn of_steps(terms: &[f64]) -> f64 {
+    let size: f64 = terms.iter().map(|x| x.abs()).sum();
+    terms.len().div_ceil(64) as f64 * 2f64.powi(-23) * size
 }
 
 /// Compares a result of rows of `columns` with values and how far each may be off before it is rounded to the element type.

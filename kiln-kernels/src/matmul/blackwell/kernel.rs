@@ -16,15 +16,15 @@ pub(crate) mod tensor_memory {
     /// Columns of sums whose numbers are computed at a time, one in each register of a thread.
     const WIDTH: i32 = 16;
 
-    struct Product<T: Scalar, R: Float> {
+    struct Product<T: Scalar, U: Scalar, R: Float> {
         a: TensorMap<T, 3>,
-        b: TensorMap<T, 3>,
+        b: TensorMap<U, 3>,
         c: TensorMapMut<R, 3>,
         epilogue: EpilogueOfAny<R>,
         parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
         lefts: Shared<T>,
-        rights: Shared<T>,
+        rights: Shared<U>,
         staged: Shared<R>,
         /// Two accumulators: one receives products, the other is stored.
         accs: Tmem<f32>,
@@ -45,7 +45,7 @@ pub(crate) mod tensor_memory {
         clusters: i32,
     }
 
-    impl<T: Scalar, R: Float> Product<T, R> {
+    impl<T: Scalar, U: Scalar, R: Float> Product<T, U, R> {
         fn share(&self, piece: i32) -> Share {
             Share { tile: piece / self.shares, at: piece % self.shares, shares: self.shares }
         }
@@ -212,18 +212,23 @@ pub(crate) mod tensor_memory {
     ///
     /// With `C` of two, pairs of blocks multiply together: each has 128 rows of both operands and half of the rows of the tile.
     #[kernel(target = sm_100f, warps = 4, grid = clusters * C, cluster = C,
-             instances((T, R, BN, STAGES, C, LEFT_K, RIGHT_K) = [
-                 (bf16, bf16, 128, 6, 1, true, true), (bf16, bf16, 128, 6, 1, true, false), (bf16, bf16, 128, 6, 1, false, true),
-                 (bf16, bf16, 128, 6, 1, false, false), (bf16, bf16, 256, 5, 2, true, true), (bf16, bf16, 256, 5, 2, true, false),
-                 (bf16, bf16, 256, 5, 2, false, true), (bf16, bf16, 256, 5, 2, false, false), (f16, f16, 128, 6, 1, true, true),
-                 (f16, f16, 128, 6, 1, true, false), (f16, f16, 128, 6, 1, false, true), (f16, f16, 128, 6, 1, false, false),
-                 (f16, f16, 256, 5, 2, true, true), (f16, f16, 256, 5, 2, true, false), (f16, f16, 256, 5, 2, false, true),
-                 (f16, f16, 256, 5, 2, false, false), (f32, f32, 128, 4, 1, true, true), (f32, f32, 256, 3, 2, true, true),
-                 (e4m3, bf16, 128, 6, 1, true, true), (e4m3, bf16, 256, 5, 2, true, true), (e4m3, f16, 128, 6, 1, true, true),
-                 (e4m3, f16, 256, 5, 2, true, true),
+             instances((T, U, R, BN, STAGES, C, LEFT_K, RIGHT_K) = [
+                 (bf16, bf16, bf16, 128, 6, 1, true, true), (bf16, bf16, bf16, 128, 6, 1, true, false),
+                 (bf16, bf16, bf16, 128, 6, 1, false, true), (bf16, bf16, bf16, 128, 6, 1, false, false),
+                 (bf16, bf16, bf16, 256, 5, 2, true, true), (bf16, bf16, bf16, 256, 5, 2, true, false),
+                 (bf16, bf16, bf16, 256, 5, 2, false, true), (bf16, bf16, bf16, 256, 5, 2, false, false),
+                 (f16, f16, f16, 128, 6, 1, true, true), (f16, f16, f16, 128, 6, 1, true, false), (f16, f16, f16, 128, 6, 1, false, true),
+                 (f16, f16, f16, 128, 6, 1, false, false), (f16, f16, f16, 256, 5, 2, true, true), (f16, f16, f16, 256, 5, 2, true, false),
+                 (f16, f16, f16, 256, 5, 2, false, true), (f16, f16, f16, 256, 5, 2, false, false), (f32, f32, f32, 128, 4, 1, true, true),
+                 (f32, f32, f32, 256, 3, 2, true, true), (e4m3, e4m3, bf16, 128, 6, 1, true, true),
+                 (e4m3, e4m3, bf16, 256, 5, 2, true, true), (e4m3, e4m3, f16, 128, 6, 1, true, true),
+                 (e4m3, e4m3, f16, 256, 5, 2, true, true), (e5m2, e4m3, bf16, 128, 6, 1, true, true),
+                 (e5m2, e4m3, bf16, 256, 5, 2, true, true), (e4m3, e5m2, bf16, 128, 6, 1, true, true),
+                 (e4m3, e5m2, bf16, 256, 5, 2, true, true),
              ]))]
     pub fn product<
         T: Scalar,
+        U: Scalar,
         R: Float,
         const BN: i32,
         const STAGES: i32,
@@ -233,8 +238,8 @@ pub(crate) mod tensor_memory {
     >(
         #[block(1, if LEFT_K { 128 } else { 64 }, if LEFT_K { 128 / T::BYTES } else { 128 })]
         a: TensorMap<T, 3>,
-        #[block(1, if RIGHT_K { BN / C } else { 64 }, if RIGHT_K { 128 / T::BYTES } else { BN / C })]
-        b: TensorMap<T, 3>,
+        #[block(1, if RIGHT_K { BN / C } else { 64 }, if RIGHT_K { 128 / U::BYTES } else { BN / C })]
+        b: TensorMap<U, 3>,
         #[block(1, 128, BN)] c: TensorMapMut<R, 3>,
         #[stride(_, 128 * BN, BN, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
@@ -261,7 +266,7 @@ pub(crate) mod tensor_memory {
                 shared([STAGES, 64, 128])
             },
             rights: if RIGHT_K {
-                shared([STAGES, BN / C, 128 / T::BYTES])
+                shared([STAGES, BN / C, 128 / U::BYTES])
             } else {
                 shared([STAGES, 64, BN / C])
             },

@@ -16,15 +16,15 @@ pub(crate) mod pipelined {
     /// An element in each thread at a time, 32 of a row in a warp.
     const SINGLE: Layout = blocked([1, 1, 1, 1], [1, 1, 32, 1], [1, 4, 1, 1], [3, 2, 1, 0]);
 
-    struct Product<T: Cast, R: Float> {
+    struct Product<T: Cast, U: Cast, R: Float> {
         a: Tensor<T, 3>,
-        b: Tensor<T, 3>,
+        b: Tensor<U, 3>,
         c: TensorMut<R, 4>,
         shares: i32,
         epilogue: EpilogueOfAny<R>,
     }
 
-    impl<T: Cast, R: Float> Product<T, R> {
+    impl<T: Cast, U: Cast, R: Float> Product<T, U, R> {
         /// The share of a block, and the product of a batch, the row and the column of its tile.
         fn place<const BM: i32, const BN: i32, const RIGHT_K: bool>(&self) -> (Share, [i32; 3]) {
             let shares = self.shares;
@@ -38,7 +38,7 @@ pub(crate) mod pipelined {
             (share, [batch, row * BM, column * BN])
         }
 
-        /// The sums of a share of a tile.
+        /// The sums of a share of a tile. `MIXED` operands are of two types of FP8, and are multiplied in f16, which has the numbers of both.
         fn multiply<
             const BM: i32,
             const BN: i32,
@@ -46,6 +46,7 @@ pub(crate) mod pipelined {
             const STAGES: i32,
             const LEFT_K: bool,
             const RIGHT_K: bool,
+            const MIXED: bool,
         >(
             &self,
             share: Share,
@@ -53,7 +54,7 @@ pub(crate) mod pipelined {
         ) -> Tile<f32> {
             let (a, b) = (self.a, self.b);
             let sa = if LEFT_K { shared::<T>([BM, BK]) } else { shared::<T>([BK, BM]) };
-            let sb = if RIGHT_K { shared::<T>([BN, BK]) } else { shared::<T>([BK, BN]) };
+            let sb = if RIGHT_K { shared::<U>([BN, BK]) } else { shared::<U>([BK, BN]) };
             let (from, to) = share.steps(cdiv(a.dim(if LEFT_K { 2 } else { 1 }), BK));
             let mut acc = zeros::<f32>([BM, BN]);
             for step in pipeline(from..to, STAGES) {
@@ -73,6 +74,8 @@ pub(crate) mod pipelined {
                 if T::BITS == 32 {
                     let (left, right) = (left.load().cast::<f32>(), right.load().cast::<f32>());
                     acc = dot_tf32(left, right, acc);
+                } else if MIXED {
+                    acc = dot(left.load().cast::<f16>(), right.load().cast::<f16>(), acc);
                 } else if T::BITS == 8 {
                     acc += dot(left, right, zeros::<f32>([BM, BN])); // hardware may keep fewer bits of longer sums
                 } else {
@@ -132,25 +135,26 @@ pub(crate) mod pipelined {
     /// Large tiles are stored 16 bytes at a time: `c` is `[batch, m, n / 8, 8]`, or of `f32` `[batch, m, n / 4, 4]`. Others are
     /// stored by single elements, to `[batch, m, n, 1]`: then only the alignment of operands decides how these are copied.
     #[kernel(target = sm_80, warps = 4, grid = c.dim(0) * cdiv(c.dim(1), BM) * cdiv(b.dim(if RIGHT_K { 1 } else { 2 }), BN) * shares,
-             instances((T, R, BM, BN, BK, STAGES, LEFT_K, RIGHT_K) = [
-                 (bf16, bf16, 16, 64, 64, 4, true, true), (bf16, bf16, 16, 64, 64, 4, true, false),
-                 (bf16, bf16, 64, 64, 64, 3, true, true), (bf16, bf16, 64, 64, 64, 3, true, false),
-                 (bf16, bf16, 64, 64, 64, 3, false, true), (bf16, bf16, 64, 64, 64, 3, false, false),
-                 (bf16, bf16, 128, 128, 32, 3, true, true), (bf16, bf16, 128, 128, 32, 3, true, false),
-                 (bf16, bf16, 128, 128, 32, 3, false, true), (bf16, bf16, 128, 128, 32, 3, false, false),
-                 (f16, f16, 16, 64, 64, 4, true, true), (f16, f16, 16, 64, 64, 4, true, false), (f16, f16, 64, 64, 64, 3, true, true),
-                 (f16, f16, 64, 64, 64, 3, true, false), (f16, f16, 64, 64, 64, 3, false, true),
-                 (f16, f16, 64, 64, 64, 3, false, false), (f16, f16, 128, 128, 32, 3, true, true),
-                 (f16, f16, 128, 128, 32, 3, true, false), (f16, f16, 128, 128, 32, 3, false, true),
-                 (f16, f16, 128, 128, 32, 3, false, false),
-                 (f32, f32, 16, 64, 32, 4, true, true), (f32, f32, 16, 64, 32, 4, true, false), (f32, f32, 64, 64, 32, 3, true, true),
-                 (f32, f32, 64, 64, 32, 3, true, false), (f32, f32, 64, 64, 32, 3, false, true),
-                 (f32, f32, 64, 64, 32, 3, false, false), (f32, f32, 128, 64, 32, 3, true, true),
-                 (f32, f32, 128, 64, 32, 3, true, false), (f32, f32, 128, 64, 32, 3, false, true),
-                 (f32, f32, 128, 64, 32, 3, false, false),
+             instances((T, U, R, BM, BN, BK, STAGES, LEFT_K, RIGHT_K) = [
+                 (bf16, bf16, bf16, 16, 64, 64, 4, true, true), (bf16, bf16, bf16, 16, 64, 64, 4, true, false),
+                 (bf16, bf16, bf16, 64, 64, 64, 3, true, true), (bf16, bf16, bf16, 64, 64, 64, 3, true, false),
+                 (bf16, bf16, bf16, 64, 64, 64, 3, false, true), (bf16, bf16, bf16, 64, 64, 64, 3, false, false),
+                 (bf16, bf16, bf16, 128, 128, 32, 3, true, true), (bf16, bf16, bf16, 128, 128, 32, 3, true, false),
+                 (bf16, bf16, bf16, 128, 128, 32, 3, false, true), (bf16, bf16, bf16, 128, 128, 32, 3, false, false),
+                 (f16, f16, f16, 16, 64, 64, 4, true, true), (f16, f16, f16, 16, 64, 64, 4, true, false),
+                 (f16, f16, f16, 64, 64, 64, 3, true, true), (f16, f16, f16, 64, 64, 64, 3, true, false),
+                 (f16, f16, f16, 64, 64, 64, 3, false, true), (f16, f16, f16, 64, 64, 64, 3, false, false),
+                 (f16, f16, f16, 128, 128, 32, 3, true, true), (f16, f16, f16, 128, 128, 32, 3, true, false),
+                 (f16, f16, f16, 128, 128, 32, 3, false, true), (f16, f16, f16, 128, 128, 32, 3, false, false),
+                 (f32, f32, f32, 16, 64, 32, 4, true, true), (f32, f32, f32, 16, 64, 32, 4, true, false),
+                 (f32, f32, f32, 64, 64, 32, 3, true, true), (f32, f32, f32, 64, 64, 32, 3, true, false),
+                 (f32, f32, f32, 64, 64, 32, 3, false, true), (f32, f32, f32, 64, 64, 32, 3, false, false),
+                 (f32, f32, f32, 128, 64, 32, 3, true, true), (f32, f32, f32, 128, 64, 32, 3, true, false),
+                 (f32, f32, f32, 128, 64, 32, 3, false, true), (f32, f32, f32, 128, 64, 32, 3, false, false),
              ]))]
     pub fn product<
         T: Cast,
+        U: Cast,
         R: Float,
         const BM: i32,
         const BN: i32,
@@ -160,7 +164,7 @@ pub(crate) mod pipelined {
         const RIGHT_K: bool,
     >(
         #[stride(_, _, 1)] a: Tensor<T, 3>,
-        #[stride(_, _, 1)] b: Tensor<T, 3>,
+        #[stride(_, _, 1)] b: Tensor<U, 3>,
         c: TensorMut<R, 4>,
         #[stride(_, BM * BN, BN, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
@@ -174,7 +178,7 @@ pub(crate) mod pipelined {
         let epilogue = EpilogueOfAny { scale, bias, bias_of_left, activation, accumulate };
         let product = Product { a, b, c, shares, epilogue };
         let (share, at) = product.place::<BM, BN, RIGHT_K>();
-        let mut acc = product.multiply::<BM, BN, BK, STAGES, LEFT_K, RIGHT_K>(share, at);
+        let mut acc = product.multiply::<BM, BN, BK, STAGES, LEFT_K, RIGHT_K, false>(share, at);
         if BM < 128 && shares > 1 {
             if !share.put(acc, parts, arrived) {
                 return;
@@ -186,20 +190,26 @@ pub(crate) mod pipelined {
 
     /// The same for FP8, of operands that are contiguous along `k`.
     #[kernel(target = sm_89, warps = W, grid = c.dim(0) * cdiv(c.dim(1), BM) * cdiv(b.dim(1), BN) * shares,
-             instances(T = [e4m3], R = [bf16, f16], (BM, BN, BK, STAGES, W) = [
-                 (16, 64, 128, 4, 4), (64, 64, 128, 3, 4), (128, 128, 64, 3, 8),
+             instances((T, U, R, BM, BN, BK, STAGES, W, MIXED) = [
+                 (e4m3, e4m3, bf16, 16, 64, 128, 4, 4, false), (e4m3, e4m3, bf16, 64, 64, 128, 3, 4, false),
+                 (e4m3, e4m3, bf16, 128, 128, 64, 3, 8, false), (e4m3, e4m3, f16, 16, 64, 128, 4, 4, false),
+                 (e4m3, e4m3, f16, 64, 64, 128, 3, 4, false), (e4m3, e4m3, f16, 128, 128, 64, 3, 8, false),
+                 (e5m2, e4m3, bf16, 64, 64, 128, 3, 4, true), (e5m2, e4m3, bf16, 128, 128, 64, 3, 8, true),
+                 (e4m3, e5m2, bf16, 64, 64, 128, 3, 4, true), (e4m3, e5m2, bf16, 128, 128, 64, 3, 8, true),
              ]))]
     pub fn float8<
         T: Cast,
+        U: Cast,
         R: Float,
         const BM: i32,
         const BN: i32,
         const BK: i32,
         const STAGES: i32,
         const W: i32,
+        const MIXED: bool,
     >(
         #[stride(_, _, 1)] a: Tensor<T, 3>,
-        #[stride(_, _, 1)] b: Tensor<T, 3>,
+        #[stride(_, _, 1)] b: Tensor<U, 3>,
         c: TensorMut<R, 4>,
         #[stride(_, BM * BN, BN, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
@@ -213,7 +223,7 @@ pub(crate) mod pipelined {
         let epilogue = EpilogueOfAny { scale, bias, bias_of_left, activation, accumulate };
         let product = Product { a, b, c, shares, epilogue };
         let (share, at) = product.place::<BM, BN, true>();
-        let mut acc = product.multiply::<BM, BN, BK, STAGES, true, true>(share, at);
+        let mut acc = product.multiply::<BM, BN, BK, STAGES, true, true, MIXED>(share, at);
         if BM < 128 && shares > 1 {
             if !share.put(acc, parts, arrived) {
                 return;

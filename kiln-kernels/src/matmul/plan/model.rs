@@ -107,7 +107,7 @@ impl Plan {
             steps = (steps / split).ceil() * (of_all / multiprocessors as f64).ceil();
         }
 
-        let [of_operands, of_result] = form.dtypes.map(Dtype::bytes);
+        let [of_operands, _, of_result] = form.dtypes.map(Dtype::bytes);
         let once = (batches * (of_operands * (m * k + n * k) + of_result * m * n)) as f64;
         let resident = once <= model.resident_bytes;
         let ragged = if (k * of_operands).is_multiple_of(STEP) { 1.0 } else { model.ragged };
