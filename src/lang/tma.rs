@@ -71,7 +71,8 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 /// K0203 if the element types differ, K0409 for a layout that no map has, K0404 for a tile that is not in shared memory
 /// or is transposed, K0410 for one that a product in flight may still read, K0417 for one that a copy in flight may
 /// still write or read, K0418 and K0422 for one that another part of the kernel or another block may still use,
-/// K0421 if the barrier never expects its bytes, and K0423 if the kernel can end before it is done.
+/// K0421 if the barrier never expects its bytes, K0423 if the kernel can end before it is done, and K0424 before a
+/// [`grid_dependency_wait`](super::grid_dependency_wait).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
