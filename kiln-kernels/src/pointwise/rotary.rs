@@ -114,12 +114,7 @@ fn parts<T>(rotation: Rotation, x: &DeviceTensor<T, 3>) -> ([usize; 4], [usize; 
 
 /// The instance for so many heads: few leave no more than half of a tile empty.
 fn find<T: Real>(rotation: Rotation, heads: usize) -> Result<rotary::Instance> {
-    let tile = match heads {
-        0..=16 => 16,
-        17..=32 => 32,
-        33.. if size_of::<T>() == 4 => 32,
-        33.. => 64,
-    };
+    let tile = if heads > 16 { 32 } else { 16 };
     let neighbours = rotation.pairs == Pairs::Neighbours;
     rotary::Values { T: Dtype::of::<T>(), NEIGHBOURS: neighbours, H: tile }.find()
 }
@@ -149,10 +144,9 @@ const EIGHT: Layout = blocked([1, 1, 1, 8], [1, 4, 1, 8], [1, 4, 1, 1], [3, 2, 1
 const FOUR: Layout = blocked([1, 1, 1, 4], [1, 2, 1, 16], [1, 4, 1, 1], [3, 2, 1, 0]);
 
 /// A block rotates `H` heads of a token, 64 pairs at a time. It waits for the position of the token, and then for its cosines and sines, while
-/// all heads are read. Sixteen are rotated at once, so that few registers have numbers of 32 bits and more blocks fit.
+/// the heads are read.
 #[kernel(target = sm_80, warps = 4, grid = [out.dim(0), cdiv(out.dim(1), H)],
-         instances((T, H) = [(bf16, 16), (bf16, 32), (bf16, 64), (f16, 16), (f16, 32), (f16, 64), (f32, 16), (f32, 32)],
-                   NEIGHBOURS = [false, true]))]
+         instances(T = [bf16, f16, f32], NEIGHBOURS = [false, true], H = [16, 32]))]
 pub(super) fn rotary<T: Float, const NEIGHBOURS: bool, const H: i32>(
     x: Option<Tensor<T, 4>>,
     out: TensorMut<T, 4>,
@@ -163,51 +157,42 @@ pub(super) fn rotary<T: Float, const NEIGHBOURS: bool, const H: i32>(
 ) {
     let (token, head, half) = (block_id(0), block_id(1) * H, cos.dim(1));
     for pair in range(0, half, 64) {
-        let read = array(H / 16, |i| {
-            let head = head + 16 * i;
-            let at = [token, head, 0, 2 * pair];
-            let (first, second) = ([token, head, 0, pair], [token, head, 1, pair]);
-            if NEIGHBOURS {
-                let both = match x {
-                    Some(x) => x.tile(at, [1, 16, 1, 128]).load(),
-                    None => out.tile(at, [1, 16, 1, 128]).load(),
-                };
-                both.reshape([1, 16, 1, 64, 2]).split()
-            } else {
-                match x {
-                    Some(x) => (
-                        x.tile(first, [1, 16, 1, 64]).load(),
-                        x.tile(second, [1, 16, 1, 64]).load(),
-                    ),
-                    None => (
-                        out.tile(first, [1, 16, 1, 64]).load(),
-                        out.tile(second, [1, 16, 1, 64]).load(),
-                    ),
+        let at = [token, head, 0, 2 * pair];
+        let (first, second) = ([token, head, 0, pair], [token, head, 1, pair]);
+        let (a, b) = if NEIGHBOURS {
+            let both = match x {
+                Some(x) => x.tile(at, [1, H, 1, 128]).load(),
+                None => out.tile(at, [1, H, 1, 128]).load(),
+            };
+            both.reshape([1, H, 1, 64, 2]).split()
+        } else {
+            match x {
+                Some(x) => {
+                    (x.tile(first, [1, H, 1, 64]).load(), x.tile(second, [1, H, 1, 64]).load())
+                }
+                None => {
+                    (out.tile(first, [1, H, 1, 64]).load(), out.tile(second, [1, H, 1, 64]).load())
                 }
             }
-        });
+        };
         let position = positions.tile([token], [1]).load().item();
         let c = cos.tile([position, pair], [1, 64]).load().reshape([1, 1, 1, 64]);
         let s = sin.tile([position, pair], [1, 64]).load().reshape([1, 1, 1, 64]) * sign;
-        for i in unroll(0..H / 16) {
-            let head = head + 16 * i;
-            let (a, b) = read[i];
-            let (a, b) = if NEIGHBOURS {
-                (a, b)
-            } else if T::BITS == 32 {
-                (a.to_layout(FOUR), b.to_layout(FOUR))
-            } else {
-                (a.to_layout(EIGHT), b.to_layout(EIGHT))
-            };
-            let (a, b) = (a.cast::<f32>(), b.cast::<f32>());
-            let (a, b) = (a * c - b * s, b * c + a * s);
-            if NEIGHBOURS {
-                let rotated = join(a, b).reshape([1, 16, 1, 128]);
-                out.tile([token, head, 0, 2 * pair], [1, 16, 1, 128]).store(rotated.cast::<T>());
-            } else {
-                out.tile([token, head, 0, pair], [1, 16, 1, 64]).store(a.cast::<T>());
-                out.tile([token, head, 1, pair], [1, 16, 1, 64]).store(b.cast::<T>());
-            }
+        let (a, b) = if NEIGHBOURS {
+            (a, b)
+        } else if T::BITS == 32 {
+            (a.to_layout(FOUR), b.to_layout(FOUR))
+        } else {
+            (a.to_layout(EIGHT), b.to_layout(EIGHT))
+        };
+        let (a, b) = (a.cast::<f32>(), b.cast::<f32>());
+        let (a, b) = (a * c - b * s, b * c + a * s);
+        if NEIGHBOURS {
+            let rotated = join(a, b).reshape([1, H, 1, 128]);
+            out.tile(at, [1, H, 1, 128]).store(rotated.cast::<T>());
+        } else {
+            out.tile(first, [1, H, 1, 64]).store(a.cast::<T>());
+            out.tile(second, [1, H, 1, 64]).store(b.cast::<T>());
         }
     }
 }
