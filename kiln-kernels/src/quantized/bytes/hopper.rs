@@ -325,7 +325,7 @@ pub(crate) mod specialized {
 
     /// FP8 with scales, for few rows of `a`: an instruction takes 64 rows of `b`, and as few as 16 of `a`. Blocks share the steps of a tile.
     #[kernel(target = sm_90a, warps = 8, grid = [cdiv(b.dim(0), 128), shares, cdiv(a.dim(0), BM)],
-             instances(R = [bf16], BLOCKS = [true, false], (BM, STAGES) = [(16, 6), (64, 4)]))]
+             instances(R = [bf16], BLOCKS = [true, false], (BM, STAGES) = [(16, 5), (64, 3)]))]
     pub fn float8_of_few<R: Float, const BLOCKS: bool, const BM: i32, const STAGES: i32>(
         #[block(BM, 128)] a: TensorMap<e4m3, 2>,
         #[block(128, 128)] b: TensorMap<e4m3, 2>,
