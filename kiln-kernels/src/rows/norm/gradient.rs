@@ -6,17 +6,32 @@
 
 use kiln::prelude::*;
 
+/// The sums of two tiles along their rows, which warps tell each other in one meeting.
+#[device]
+fn sums_of_rows(a: Tile<f32>, b: Tile<f32>) -> (Tile<f32>, Tile<f32>) {
+    join(a, b).sum(1).split()
+}
+
 /// Persistent blocks, each of which takes every `num_blocks`-th tile of `R` rows that fit `N` columns. The copies of the next tiles arrive
-/// while one is computed. A block keeps its sums over rows in registers, and stores them as its parts at the end.
+/// while one is computed. A block keeps its sums over rows in registers, and stores them as its parts at the end. A thread has two rows or
+/// more of a tile of several, and one sum for both.
+///
+/// A thread that has many elements of a tile reads them from shared memory once more after the sums: several blocks of a multiprocessor
+/// take turns only if its registers hold the sums of all.
 ///
 /// `parts` is `[blocks, 1, columns]` for the weight, and `[blocks, 2, columns]` for weight and bias.
 #[kernel(target = sm_80, warps = W, grid = parts.dim(0),
-         instances(T = [bf16, f16, f32], CENTRED = [false, true],
-                   (R, N, W, STAGES) = [(32, 64, 4, 4), (8, 256, 4, 4), (4, 1024, 8, 3), (1, 4096, 8, 3), (1, 8192, 16, 2)]))]
+         instances(T = [bf16, f16, f32],
+                   (CENTRED, R, K, N, W, STAGES) =
+                       [(false, 32, 2, 64, 4, 4), (false, 8, 2, 256, 4, 4), (false, 4, 2, 1024, 8, 3),
+                        (false, 2, 2, 2048, 8, 3), (false, 1, 1, 4096, 8, 3), (false, 1, 1, 8192, 8, 2),
+                        (true, 32, 2, 64, 4, 4), (true, 8, 2, 256, 4, 4), (true, 4, 2, 1024, 8, 3),
+                        (true, 2, 2, 2048, 8, 3), (true, 1, 1, 4096, 8, 3), (true, 1, 1, 8192, 16, 2)]))]
 pub(super) fn gradients<
     T: Float,
     const CENTRED: bool,
     const R: i32,
+    const K: i32,
     const N: i32,
     const W: i32,
     const STAGES: i32,
@@ -33,34 +48,42 @@ pub(super) fn gradients<
     let count = x.dim(1) as f32;
     let (xs, gs) = (shared::<T>([R, N]), shared::<T>([R, N]));
     let w = weight.tile([0], [N]).load();
-    let inside = arange(0, N).lt(x.dim(1)).expand(0);
-    let mut weight_sums = zeros::<f32>([R, N]);
-    let mut bias_sums = zeros::<f32>([R, N]);
+    let mut weight_sums = zeros::<f32>([R / K, N]);
+    let mut bias_sums = zeros::<f32>([R / K, N]);
     for i in pipeline(range(0, cdiv(cdiv(x.dim(0), R) - block, blocks), 1), STAGES) {
         let row = (block + i * blocks) * R;
         copy_async(x.tile([row, 0], [R, N]), xs);
         copy_async(dy.tile([row, 0], [R, N]), gs);
-        let mut h = xs.load().cast::<f32>(); // zero outside the matrix, like `dy`
+        let mut v = xs.load().cast::<f32>(); // zero outside the matrix, like `dy`
+        let mut dy = gs.load().cast::<f32>();
+        let mut g = dy * w.cast::<f32>().expand(0);
+        let (mut mean, mut g_mean) = (zeros::<f32>([R, 1]), zeros::<f32>([R, 1]));
         if CENTRED {
-            let mean = (h.sum(1) / count).expand(1);
-            h = select(inside, h - mean, 0.0);
+            let (sums, g_sums) = sums_of_rows(v, g);
+            mean = (sums / count).expand(1);
+            g_mean = (g_sums / count).expand(1);
+            let inside = arange(0, N).lt(x.dim(1)).expand(0);
+            v = select(inside, v - mean, 0.0);
         }
-        let scale = ((h * h).sum(1) / count + eps).rsqrt().expand(1);
-        h *= scale;
-        let dy = gs.load().cast::<f32>();
-        let mut h_terms = dy * h;
+        let (squares, products) = sums_of_rows(v * v, v * g);
+        let mut scale = (squares / count + eps).rsqrt();
         if R > 1 {
-            // Outside the matrix the scale is infinite if `eps` is 0.
-            let rows = (row + arange(0, R)).lt(x.dim(0)).expand(1);
-            h_terms = select(rows, h_terms, 0.0);
+            // Outside the matrix it is infinite if `eps` is 0.
+            scale = select((row + arange(0, R)).lt(x.dim(0)), scale, 0.0);
         }
-        weight_sums += h_terms;
-        let g = dy * w.cast::<f32>().expand(0);
-        let h_part = (h_terms * w.cast::<f32>().expand(0)).sum(1) / count;
-        let mut result = g - h * h_part.expand(1);
+        let h_part = (products * scale / count).expand(1);
+        let scale = scale.expand(1);
+        if N == 8192 {
+            v = xs.load().cast::<f32>() - mean;
+            dy = gs.load().cast::<f32>();
+            g = dy * w.cast::<f32>().expand(0);
+        }
+        let h = v * scale;
+        weight_sums += (dy * h).reshape([K, R / K, N]).sum(0);
+        let mut result = g - h * h_part;
         if CENTRED {
-            bias_sums += dy;
-            result -= (g.sum(1) / count).expand(1);
+            bias_sums += dy.reshape([K, R / K, N]).sum(0);
+            result -= g_mean;
         }
         result *= scale;
         if let Some(dsum) = dsum {
@@ -158,8 +181,8 @@ pub(super) fn wide_sums<T: Float, const CENTRED: bool, const R: i32, const N: i3
     }
 }
 
-/// Adds the parts of all blocks, in their order.
-#[kernel(target = sm_80, warps = 4, grid = cdiv(dweight.dim(0), N), instances(T = [bf16, f16, f32], (R, N) = [(64, 32)]))]
+/// Adds the parts of all blocks, in an order that depends on their number alone. `R` parts are in flight at once.
+#[kernel(target = sm_80, warps = 8, grid = cdiv(dweight.dim(0), N), instances(T = [bf16, f16, f32], (R, N) = [(16, 256), (256, 16)]))]
 pub(super) fn add_parts<T: Float, const R: i32, const N: i32>(
     parts: Tensor<f32, 3>,
     dweight: TensorMut<T, 1>,

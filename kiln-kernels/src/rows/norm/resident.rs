@@ -31,6 +31,12 @@ mod kernels {
         columns as f32
     }
 
+    /// The sums of two tiles of one row, which warps tell each other in one meeting.
+    fn sums_of_row(a: Tile<f32>, b: Tile<f32>) -> (f32, f32) {
+        let (a, b) = join(a, b).sum(1).split();
+        (a.item(), b.item())
+    }
+
     /// The sums of a row from those of each block, whose means differ: the squares of distances from another mean are those from the own
     /// mean and the square of the distance of both for each column ("Updating formulae and a pairwise algorithm for computing sample
     /// variances" by Chan et al., 1979), and the products with `g` move by that distance times the sum of `g`.
@@ -72,9 +78,22 @@ mod kernels {
         all
     }
 
+    /// A part of the weight.
+    fn weight_of<const CENTRED: bool, T: Float>(
+        kept: Shared<T>,
+        held: Tile<T>,
+        part: i32,
+    ) -> Tile<T> {
+        if CENTRED { kept[part].load() } else { held }
+    }
+
+    /// Rows of a block in shared memory at a time: one is computed, and the copies of the others are in flight. With one other, nothing would
+    /// be in flight from when it is there to when the one before it is done.
+    const ROWS: i32 = 3;
+
     /// Persistent clusters of `C` blocks, each of which takes every `parts.dim(0)`-th row. A block has every `C`-th tile of `N` columns, `P`
-    /// of them, and keeps these of the weight in shared memory. The copies of the next row arrive while one is computed. A block keeps its
-    /// sums over rows in registers, and stores them as parts of its cluster at the end.
+    /// of them, and keeps these of the weight: in registers, like its sums over rows, or in shared memory if there are sums for the bias too.
+    /// It stores the sums as parts of its cluster at the end. The copies of the next rows arrive while one is computed.
     ///
     /// A `dsum` without rows stands for none. `parts` is `[clusters, 1, columns]` for the weight, and `[clusters, 2, columns]` for weight and bias.
     #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * parts.dim(0),
@@ -101,31 +120,39 @@ mod kernels {
         let count = x.dim(1);
         let xs = array(P, |_| shared::<T>([1, N]));
         let gs = array(P, |_| shared::<T>([1, N]));
-        let ws = shared::<T>([P, N]);
         // Blocks may still read the sums of one row when others store those of the next.
         let of_blocks = shared::<f32>([2, 4, 1]);
-        for part in unroll(0..P) {
-            ws[part].store(weight.tile([(part * C + rank) * N], [N]).load()); // zero outside the row
+        // Zero outside the row.
+        let ws = array(P, |part| weight.tile([(part * C + rank) * N], [N]).load());
+        let kept = shared::<T>([P, N]);
+        if CENTRED {
+            for part in unroll(0..P) {
+                kept[part].store(ws[part]);
+            }
         }
         let mut weight_sums = array(P, |_| zeros::<f32>([1, N]));
         let mut bias_sums = array(P, |_| zeros::<f32>([1, N]));
-        for i in pipeline(range(0, cdiv(x.dim(0) - cluster, clusters), 1), 2) {
+        for i in pipeline(range(0, cdiv(x.dim(0) - cluster, clusters), 1), ROWS) {
             let row = cluster + i * clusters;
             for part in unroll(0..P) {
                 let at = [row, (part * C + rank) * N];
                 copy_async(x.tile(at, [1, N]), xs[part]);
                 copy_async(dy.tile(at, [1, N]), gs[part]);
             }
-            let mut mean = 0.0;
+            let (mut mean, mut g) = (0.0, 0.0);
             if CENTRED {
                 let mut sums = zeros::<f32>([1, N]);
+                let mut g_sums = zeros::<f32>([1, N]);
                 for part in unroll(0..P) {
                     sums += xs[part].load().cast::<f32>();
+                    g_sums += gs[part].load().cast::<f32>()
+                        * weight_of::<CENTRED, T>(kept, ws[part], part).cast::<f32>().expand(0);
                 }
-                mean = sums.sum(1).item() / columns::<C, N, P>(rank, count).max(1.0);
+                let (sum, g_sum) = sums_of_row(sums, g_sums);
+                mean = sum / columns::<C, N, P>(rank, count).max(1.0);
+                g = g_sum;
             }
             let mut squares = zeros::<f32>([1, N]);
-            let mut gs_of_row = zeros::<f32>([1, N]);
             let mut products = zeros::<f32>([1, N]);
             for part in unroll(0..P) {
                 let mut v = xs[part].load().cast::<f32>();
@@ -133,15 +160,12 @@ mod kernels {
                     let inside = ((part * C + rank) * N + arange(0, N)).lt(count).expand(0);
                     v = select(inside, v - mean, 0.0);
                 }
-                let g = gs[part].load().cast::<f32>() * ws[part].load().cast::<f32>().expand(0);
+                let g = gs[part].load().cast::<f32>()
+                    * weight_of::<CENTRED, T>(kept, ws[part], part).cast::<f32>().expand(0);
                 squares += v * v;
                 products += v * g;
-                if CENTRED {
-                    gs_of_row += g;
-                }
             }
-            let (squares, products) = (squares.sum(1).item(), products.sum(1).item());
-            let g = if CENTRED { gs_of_row.sum(1).item() } else { 0.0 };
+            let (squares, products) = sums_of_row(squares, products);
             // `ptxas` moves no load of global memory over a store: those of the next part come before the stores of one.
             let mut other = zeros::<T>([1, N]);
             if dsum.dim(0) > 0 {
@@ -156,7 +180,7 @@ mod kernels {
                 let at = [row, (part * C + rank) * N];
                 let h = (xs[part].load().cast::<f32>() - sums.mean) * scale;
                 let dy = gs[part].load().cast::<f32>();
-                let g = dy * ws[part].load().cast::<f32>().expand(0);
+                let g = dy * weight_of::<CENTRED, T>(kept, ws[part], part).cast::<f32>().expand(0);
                 weight_sums[part] += dy * h;
                 let mut result = g - h * h_part;
                 if CENTRED {
