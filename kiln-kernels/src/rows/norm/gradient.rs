@@ -202,3 +202,67 @@ pub(super) fn add_parts<T: Float, const R: i32, const N: i32>(
         dbias.tile([at], [N]).store(bias_sums.sum(0).cast::<T>());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kiln::prelude::*;
+
+    use super::gradients;
+
+    /// A block that takes all tiles of rows one after the other, so that the ring of tiles turns, gives the rows of blocks that take a tile
+    /// each, and the sums of their parts. The last tile has a row outside of the matrix, and rows end within an access of 16 bytes. What
+    /// many blocks give is compared with f64 in `tests/kernels`.
+    #[test]
+    fn one_block_gives_what_a_block_for_each_tile_gives() -> Result<()> {
+        for (columns, rows) in [(2043, 11), (8187, 5)] {
+            one_block_and_many(rows, columns)?;
+        }
+        Ok(())
+    }
+
+    fn one_block_and_many(rows: usize, columns: usize) -> Result<()> {
+        let stream = Device::emulator(Target::Sm90a)?.stream()?;
+        let numbers = |len: usize, step: usize| -> Vec<bf16> {
+            (0..len).map(|i| bf16::from_f64((i * step % 61) as f64 / 8.0 - 3.0)).collect()
+        };
+        let x = stream.upload(&numbers(rows * columns, 7), [rows, columns])?;
+        let dy = stream.upload(&numbers(rows * columns, 11), [rows, columns])?;
+        let weight = stream.upload(&numbers(columns, 5), [columns])?;
+        for centred in [false, true] {
+            let instance = gradients::instances()
+                .filter(|i| i.T == Dtype::of::<bf16>() && i.CENTRED == centred)
+                .find(|i| usize::try_from(i.N).is_ok_and(|n| columns <= n));
+            let instance = instance.expect("an instance has as many columns");
+            let kinds = if centred { 2 } else { 1 };
+            let given = |blocks: usize| -> Result<(Vec<bf16>, Vec<f32>)> {
+                let mut dx = stream.full([rows, columns], bf16::NAN)?;
+                let mut parts = stream.full([blocks, kinds, columns], f32::NAN)?;
+                instance
+                    .with(gradients::Args {
+                        x: &x,
+                        weight: &weight,
+                        dy: &dy,
+                        dsum: None,
+                        eps: 1e-5,
+                        dx: &mut dx,
+                        parts: &mut parts,
+                    })
+                    .launch(&stream)?;
+                Ok((dx.to_vec(&stream)?, parts.to_vec(&stream)?))
+            };
+            let blocks = rows.div_ceil(usize::try_from(instance.R).unwrap_or(1));
+            let (each, parts) = given(blocks)?;
+            let (all, sums) = given(1)?;
+            assert!(each.iter().all(|dx| dx.is_finite()), "{columns} columns");
+            assert!(all == each, "rows of {columns} columns that one block takes differ");
+            for (i, &sum) in sums.iter().enumerate() {
+                let terms = parts.iter().skip(i).step_by(sums.len());
+                let required: f64 = terms.map(|&part| f64::from(part)).sum();
+                // Terms are below 5 · 3, and each addition rounds what is less than all of them.
+                let off = (rows * rows * 15) as f64 / 16_777_216.0;
+                assert!((f64::from(sum) - required).abs() <= off, "{i}: {sum} for {required}");
+            }
+        }
+        Ok(())
+    }
+}

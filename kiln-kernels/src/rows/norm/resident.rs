@@ -8,7 +8,7 @@ pub(super) use kernels::spread_gradients;
 mod kernels {
     use kiln::prelude::*;
 
-    use crate::rows::blocks::{meet, of_block, rank};
+    use crate::rows::blocks::rank;
 
     /// What a block knows of its part of a row, or a cluster of a whole row.
     #[derive(Clone, Copy)]
@@ -37,50 +37,71 @@ mod kernels {
         (a.item(), b.item())
     }
 
-    /// The sums of a row from those of each block, whose means differ: the squares of distances from another mean are those from the own
-    /// mean and the square of the distance of both for each column ("Updating formulae and a pairwise algorithm for computing sample
-    /// variances" by Chan et al., 1979), and the products with `g` move by that distance times the sum of `g`.
-    fn of_row<const CENTRED: bool, const C: i32, const N: i32, const P: i32>(
-        of_blocks: Shared<f32>,
-        sums: Sums,
-        count: i32,
-    ) -> Sums {
-        let mut all = sums;
-        if C > 1 {
-            of_blocks[0].store(full([1], sums.squares));
-            of_blocks[1].store(full([1], sums.products));
-            if CENTRED {
-                of_blocks[2].store(full([1], sums.mean));
-                of_blocks[3].store(full([1], sums.g));
+    /// Rows after which the blocks of a cluster meet: fewer where shared memory has the weight, too.
+    fn round<const CENTRED: bool>() -> i32 {
+        if CENTRED { 2 } else { 8 }
+    }
+
+    /// What the blocks of a cluster tell each other of the rows of a round: four numbers of each for each row, `[round * C, 4]`.
+    ///
+    /// They are sent, and not read after a meeting of the cluster: threads would not arrive there before all stores of the row before had
+    /// reached global memory. Only when all places have been used do the blocks meet, so that nobody reads what is sent to them again.
+    struct Told<const CENTRED: bool, const C: i32> {
+        sums: Array<Shared<f32>>,
+        there: Barriers,
+    }
+
+    impl<const CENTRED: bool, const C: i32> Told<CENTRED, C> {
+        fn send(&self, i: i32, sums: Sums) {
+            let pair = join(full([1], sums.squares), full([1], sums.products)).reshape([1, 2]);
+            let of_mean = join(full([1], sums.mean), full([1], sums.g)).reshape([1, 2]);
+            let told = join(pair, of_mean).reshape([4]);
+            if i > 0 && i % round::<CENTRED>() == 0 {
+                cluster::sync();
             }
-            meet::<C>();
-            all = Sums { mean: 0.0, squares: 0.0, g: 0.0, products: 0.0 };
+            let bar = self.there[i % round::<CENTRED>()];
+            bar.expect(C * 16);
+            for other in unroll(0..C) {
+                let place =
+                    self.sums[0][i % round::<CENTRED>() * C + cluster::rank()].of_block(other);
+                place.store_async(told, bar);
+            }
+        }
+
+        fn of(&self, i: i32, rank: i32, k: i32) -> f32 {
+            self.sums[0][i % round::<CENTRED>() * C + rank].tile([k], [1]).load().item()
+        }
+
+        /// The sums of row `i` from those of each block, whose means differ: the squares of distances from another mean are those from the own
+        /// mean and the square of the distance of both for each column ("Updating formulae and a pairwise algorithm for computing sample
+        /// variances" by Chan et al., 1979), and the products with `g` move by that distance times the sum of `g`.
+        fn of_row<const N: i32, const P: i32>(&self, i: i32, count: i32) -> Sums {
+            self.there[i % round::<CENTRED>()].wait(i / round::<CENTRED>() % 2);
+            let mut all = Sums { mean: 0.0, squares: 0.0, g: 0.0, products: 0.0 };
             if CENTRED {
                 for other in unroll(0..C) {
-                    let mean = of_block::<C>(of_blocks, other)[2].load().item();
-                    all.mean += mean * columns::<C, N, P>(other, count);
+                    all.mean += self.of(i, other, 1) * columns::<C, N, P>(other, count);
                 }
                 all.mean /= count as f32;
             }
             for other in unroll(0..C) {
-                let there = of_block::<C>(of_blocks, other);
-                all.squares += there[0].load().item();
-                all.products += there[1].load().item();
+                all.squares += self.of(i, other, 0);
+                all.products += self.of(i, other, 2);
                 if CENTRED {
-                    let apart = there[2].load().item() - all.mean;
-                    let g = there[3].load().item();
+                    let apart = self.of(i, other, 1) - all.mean;
+                    let g = self.of(i, other, 3);
                     all.squares += columns::<C, N, P>(other, count) * apart * apart;
                     all.products += apart * g;
                     all.g += g;
                 }
             }
+            all
         }
-        all
     }
 
     /// A part of the weight.
     fn weight_of<const CENTRED: bool, T: Float>(
-        kept: Shared<T>,
+        kept: Array<Shared<T>>,
         held: Tile<T>,
         part: i32,
     ) -> Tile<T> {
@@ -120,11 +141,11 @@ mod kernels {
         let count = x.dim(1);
         let xs = array(P, |_| shared::<T>([1, N]));
         let gs = array(P, |_| shared::<T>([1, N]));
-        // Blocks may still read the sums of one row when others store those of the next.
-        let of_blocks = shared::<f32>([2, 4, 1]);
-        // Zero outside the row.
-        let ws = array(P, |part| weight.tile([(part * C + rank) * N], [N]).load());
-        let kept = shared::<T>([P, N]);
+        // Where nothing uses them there are none: reductions would take their place, and wait for all copies before.
+        let sums = array(if C > 1 { 1 } else { 0 }, |_| shared::<f32>([round::<CENTRED>() * C, 4]));
+        let told = Told::<CENTRED, C> { sums, there: barriers(round::<CENTRED>(), 1) };
+        let ws = array(P, |part| weight.tile([(part * C + rank) * N], [N]).load()); // zero outside the row
+        let kept = array(if CENTRED { P } else { 0 }, |_| shared::<T>([N]));
         if CENTRED {
             for part in unroll(0..P) {
                 kept[part].store(ws[part]);
@@ -166,13 +187,18 @@ mod kernels {
                 products += v * g;
             }
             let (squares, products) = sums_of_row(squares, products);
+            let mut sums = Sums { mean, squares, g, products };
+            if C > 1 {
+                told.send(i, sums);
+            }
             // `ptxas` moves no load of global memory over a store: those of the next part come before the stores of one.
             let mut other = zeros::<T>([1, N]);
             if dsum.dim(0) > 0 {
                 other = dsum.tile([row, rank * N], [1, N]).load();
             }
-            let sums = Sums { mean, squares, g, products };
-            let sums = of_row::<CENTRED, C, N, P>(of_blocks[i % 2], sums, count);
+            if C > 1 {
+                sums = told.of_row::<N, P>(i, count);
+            }
             let scale = full([1], sums.squares / count as f32 + eps).rsqrt().item();
             let g_mean = sums.g / count as f32;
             let h_part = sums.products * scale / count as f32;
@@ -202,5 +228,53 @@ mod kernels {
                 parts.tile([cluster, 1, at], [1, 1, N]).store(bias_sums[part].reshape([1, 1, N]));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln::prelude::*;
+
+    use super::spread_gradients;
+
+    /// A cluster that takes 18 rows one after the other, so that the rings of rows and of sums turn twice, gives what clusters give that take one
+    /// each; those are compared with f64 in `tests/kernels`.
+    #[test]
+    fn one_cluster_gives_the_rows_that_a_cluster_for_each_gives() -> Result<()> {
+        const ROWS: usize = 18;
+        const COLUMNS: usize = 16_400;
+        let stream = Device::emulator(Target::Sm90a)?.stream()?;
+        let numbers = |len: usize, step: usize| -> Vec<bf16> {
+            (0..len).map(|i| bf16::from_f64((i * step % 61) as f64 / 8.0 - 3.0)).collect()
+        };
+        let x = stream.upload(&numbers(ROWS * COLUMNS, 7), [ROWS, COLUMNS])?;
+        let dy = stream.upload(&numbers(ROWS * COLUMNS, 11), [ROWS, COLUMNS])?;
+        let weight = stream.upload(&numbers(COLUMNS, 5), [COLUMNS])?;
+        let nothing = stream.empty([0, 0])?;
+        for centred in [false, true] {
+            let kinds = if centred { 2 } else { 1 };
+            let rows = |clusters: usize| -> Result<Vec<bf16>> {
+                let mut dx = stream.full([ROWS, COLUMNS], bf16::NAN)?;
+                let mut parts = stream.empty([clusters, kinds, COLUMNS])?;
+                spread_gradients::find(|i| {
+                    (i.T, i.C, i.CENTRED) == (Dtype::of::<bf16>(), 2, centred)
+                })?
+                .with(spread_gradients::Args {
+                    x: &x,
+                    weight: &weight,
+                    dy: &dy,
+                    dsum: &nothing,
+                    eps: 1e-5,
+                    dx: &mut dx,
+                    parts: &mut parts,
+                })
+                .launch(&stream)?;
+                dx.to_vec(&stream)
+            };
+            let each = rows(ROWS)?;
+            assert!(each.iter().all(|dx| dx.is_finite()));
+            assert!(rows(1)? == each, "rows that one cluster takes differ");
+        }
+        Ok(())
     }
 }
