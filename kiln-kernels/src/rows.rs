@@ -61,6 +61,7 @@ mod cross_entropy;
 mod norm;
 pub(crate) mod running;
 mod softmax;
+mod told;
 
 pub use cross_entropy::{
     CrossEntropy, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,

@@ -8,7 +8,7 @@ pub(super) use kernels::spread_gradients;
 mod kernels {
     use kiln::prelude::*;
 
-    use crate::rows::blocks::rank;
+    use crate::rows::{blocks::rank, told::Told};
 
     /// What a block knows of its part of a row, or a cluster of a whole row.
     #[derive(Clone, Copy)]
@@ -37,66 +37,34 @@ mod kernels {
         (a.item(), b.item())
     }
 
-    /// Rows after which the blocks of a cluster meet: fewer where shared memory has the weight, too.
-    fn round<const CENTRED: bool>() -> i32 {
-        if CENTRED { 2 } else { 8 }
-    }
-
-    /// What the blocks of a cluster tell each other of the rows of a round: four numbers of each for each row, `[round * C, 4]`.
-    ///
-    /// They are sent, and not read after a meeting of the cluster: threads would not arrive there before all stores of the row before had
-    /// reached global memory. Only when all places have been used do the blocks meet, so that nobody reads what is sent to them again.
-    struct Told<const CENTRED: bool, const C: i32> {
-        sums: Array<Shared<f32>>,
-        there: Barriers,
-    }
-
-    impl<const CENTRED: bool, const C: i32> Told<CENTRED, C> {
-        fn send(&self, i: i32, sums: Sums) {
-            let pair = join(full([1], sums.squares), full([1], sums.products)).reshape([1, 2]);
-            let of_mean = join(full([1], sums.mean), full([1], sums.g)).reshape([1, 2]);
-            let told = join(pair, of_mean).reshape([4]);
-            if i > 0 && i % round::<CENTRED>() == 0 {
-                cluster::sync();
-            }
-            let bar = self.there[i % round::<CENTRED>()];
-            bar.expect(C * 16);
+    /// The sums of row `i` from those of each block, whose means differ: the squares of distances from another mean are those from the own mean
+    /// and the square of the distance of both for each column ("Updating formulae and a pairwise algorithm for computing sample variances" by
+    /// Chan et al., 1979), and the products with `g` move by that distance times the sum of `g`.
+    fn of_row<const CENTRED: bool, const C: i32, const ROUND: i32, const N: i32, const P: i32>(
+        told: Told<C, ROUND>,
+        i: i32,
+        count: i32,
+    ) -> Sums {
+        told.wait(i);
+        let mut all = Sums { mean: 0.0, squares: 0.0, g: 0.0, products: 0.0 };
+        if CENTRED {
             for other in unroll(0..C) {
-                let place =
-                    self.sums[0][i % round::<CENTRED>() * C + cluster::rank()].of_block(other);
-                place.store_async(told, bar);
+                all.mean += told.of(i, other, 2) * columns::<C, N, P>(other, count);
             }
+            all.mean /= count as f32;
         }
-
-        fn of(&self, i: i32, rank: i32, k: i32) -> f32 {
-            self.sums[0][i % round::<CENTRED>() * C + rank].tile([k], [1]).load().item()
-        }
-
-        /// The sums of row `i` from those of each block, whose means differ: the squares of distances from another mean are those from the own
-        /// mean and the square of the distance of both for each column ("Updating formulae and a pairwise algorithm for computing sample
-        /// variances" by Chan et al., 1979), and the products with `g` move by that distance times the sum of `g`.
-        fn of_row<const N: i32, const P: i32>(&self, i: i32, count: i32) -> Sums {
-            self.there[i % round::<CENTRED>()].wait(i / round::<CENTRED>() % 2);
-            let mut all = Sums { mean: 0.0, squares: 0.0, g: 0.0, products: 0.0 };
+        for other in unroll(0..C) {
+            all.squares += told.of(i, other, 0);
+            all.products += told.of(i, other, 1);
             if CENTRED {
-                for other in unroll(0..C) {
-                    all.mean += self.of(i, other, 1) * columns::<C, N, P>(other, count);
-                }
-                all.mean /= count as f32;
+                let apart = told.of(i, other, 2) - all.mean;
+                let g = told.of(i, other, 3);
+                all.squares += columns::<C, N, P>(other, count) * apart * apart;
+                all.products += apart * g;
+                all.g += g;
             }
-            for other in unroll(0..C) {
-                all.squares += self.of(i, other, 0);
-                all.products += self.of(i, other, 2);
-                if CENTRED {
-                    let apart = self.of(i, other, 1) - all.mean;
-                    let g = self.of(i, other, 3);
-                    all.squares += columns::<C, N, P>(other, count) * apart * apart;
-                    all.products += apart * g;
-                    all.g += g;
-                }
-            }
-            all
         }
+        all
     }
 
     /// A part of the weight.
@@ -116,18 +84,21 @@ mod kernels {
     /// of them, and keeps these of the weight: in registers, like its sums over rows, or in shared memory if there are sums for the bias too.
     /// It stores the sums as parts of its cluster at the end. The copies of the next rows arrive while one is computed.
     ///
+    /// Where shared memory has the weight, there is room for what blocks tell each other of two rows.
+    ///
     /// A `dsum` without rows stands for none. `parts` is `[clusters, 1, columns]` for the weight, and `[clusters, 2, columns]` for weight and bias.
     #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * parts.dim(0),
              instances((T, N, C) = [(bf16, 4096, 1), (bf16, 4096, 2), (bf16, 4096, 4), (bf16, 4096, 8),
                                     (f16, 4096, 1), (f16, 4096, 2), (f16, 4096, 4), (f16, 4096, 8),
                                     (f32, 2048, 2), (f32, 2048, 4), (f32, 2048, 8)],
-                       P = [4], CENTRED = [false, true]))]
+                       P = [4], (CENTRED, ROUND) = [(false, 8), (true, 2)]))]
     pub fn spread_gradients<
         T: Float,
         const N: i32,
         const C: i32,
         const P: i32,
         const CENTRED: bool,
+        const ROUND: i32,
     >(
         x: Tensor<T, 2>,
         weight: Tensor<T, 1>,
@@ -142,8 +113,8 @@ mod kernels {
         let xs = array(P, |_| shared::<T>([1, N]));
         let gs = array(P, |_| shared::<T>([1, N]));
         // Where nothing uses them there are none: reductions would take their place, and wait for all copies before.
-        let sums = array(if C > 1 { 1 } else { 0 }, |_| shared::<f32>([round::<CENTRED>() * C, 4]));
-        let told = Told::<CENTRED, C> { sums, there: barriers(round::<CENTRED>(), 1) };
+        let sums = array(if C > 1 { 1 } else { 0 }, |_| shared::<f32>([ROUND * C, 4]));
+        let told = Told::<C, ROUND> { sums, there: barriers(ROUND, 1) };
         let ws = array(P, |part| weight.tile([(part * C + rank) * N], [N]).load()); // zero outside the row
         let kept = array(if CENTRED { P } else { 0 }, |_| shared::<T>([N]));
         if CENTRED {
@@ -189,7 +160,7 @@ mod kernels {
             let (squares, products) = sums_of_row(squares, products);
             let mut sums = Sums { mean, squares, g, products };
             if C > 1 {
-                told.send(i, sums);
+                told.send(i, [squares, products, mean, g]);
             }
             // `ptxas` moves no load of global memory over a store: those of the next part come before the stores of one.
             let mut other = zeros::<T>([1, N]);
@@ -197,7 +168,7 @@ mod kernels {
                 other = dsum.tile([row, rank * N], [1, N]).load();
             }
             if C > 1 {
-                sums = told.of_row::<N, P>(i, count);
+                sums = of_row::<CENTRED, C, ROUND, N, P>(told, i, count);
             }
             let scale = full([1], sums.squares / count as f32 + eps).rsqrt().item();
             let g_mean = sums.g / count as f32;
