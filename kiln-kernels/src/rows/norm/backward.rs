@@ -3,7 +3,7 @@
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{
-    gradient::{add_parts, gradients, wide_gradients, wide_sums},
+    gradient::{add_parts, add_parts_early, gradients, wide_gradients, wide_sums},
     resident::spread_gradients,
 };
 use crate::{
@@ -198,9 +198,16 @@ where
         }
         // A shorter borrow, for the launch.
         let dbias = dbias.map(|dbias| dbias as _);
-        add_parts::find(|i| i.T == ty && (extent(i.R) == FEW) == (blocks <= FEW))?
-            .with(add_parts::Args { parts: &parts, dweight, dbias })
-            .launch(stream)
+        let (parts, few) = (&parts, blocks <= FEW);
+        if has_clusters(stream) {
+            add_parts_early::find(|i| i.T == ty && (extent(i.R) == FEW) == few)?
+                .with(add_parts_early::Args { parts, dweight, dbias })
+                .launch(stream)
+        } else {
+            add_parts::find(|i| i.T == ty && (extent(i.R) == FEW) == few)?
+                .with(add_parts::Args { parts, dweight, dbias })
+                .launch(stream)
+        }
     }
 }
 

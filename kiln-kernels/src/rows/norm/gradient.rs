@@ -188,6 +188,26 @@ pub(super) fn add_parts<T: Float, const R: i32, const N: i32>(
     dweight: TensorMut<T, 1>,
     dbias: Option<TensorMut<T, 1>>,
 ) {
+    add::<T, R, N>(parts, dweight, dbias);
+}
+
+/// [`add_parts`], which starts while the blocks that store the parts still end.
+#[kernel(target = sm_90a, warps = 8, grid = cdiv(dweight.dim(0), N), instances(T = [bf16, f16, f32], (R, N) = [(16, 256), (256, 16)]))]
+pub(super) fn add_parts_early<T: Float, const R: i32, const N: i32>(
+    parts: Tensor<f32, 3>,
+    dweight: TensorMut<T, 1>,
+    dbias: Option<TensorMut<T, 1>>,
+) {
+    grid_dependency_wait();
+    add::<T, R, N>(parts, dweight, dbias);
+}
+
+#[device]
+fn add<T: Float, const R: i32, const N: i32>(
+    parts: Tensor<f32, 3>,
+    dweight: TensorMut<T, 1>,
+    dbias: Option<TensorMut<T, 1>>,
+) {
     let at = block_id(0) * N;
     let mut weight_sums = zeros::<f32>([R, N]);
     let mut bias_sums = zeros::<f32>([R, N]);

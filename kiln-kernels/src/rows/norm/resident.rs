@@ -108,6 +108,7 @@ mod kernels {
         dx: TensorMut<T, 2>,
         parts: TensorMut<f32, 3>,
     ) {
+        launch_dependents(); // the kernel that adds the parts
         let (cluster, clusters, rank) = (block_id(0) / C, parts.dim(0), rank::<C>());
         let count = x.dim(1);
         let xs = array(P, |_| shared::<T>([1, N]));
