@@ -3,7 +3,7 @@
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{
-    gradient::{add_parts, gradients, wide_gradients, wide_sums},
+    gradient::{add_parts, add_parts_early, gradients, wide_gradients, wide_sums},
     resident::spread_gradients,
 };
 use crate::{
@@ -27,8 +27,11 @@ pub struct NormGradients {
     scales: DeviceTensor<f32, 1>,
 }
 
-/// How many warps of a multiprocessor compute gradients at once, with about 100 registers a thread.
+/// How many warps of a multiprocessor add rows at once, with about 100 registers a thread.
 const WARPS: usize = 16;
+
+/// So many parts are few: a block adds them in more columns.
+const FEW: usize = 16;
 
 impl NormGradients {
     /// Gradients on the device of a stream.
@@ -146,17 +149,20 @@ where
             .filter(|i| i.T == ty && i.CENTRED == centred && has_clusters(stream));
         let spread = spread.find(|i| holds(i.N * i.P * i.C, shape));
         let nothing = stream.empty([0, 0])?;
+        // Any number of parts does to ask how many blocks run at once.
         let blocks = if let Some(instance) = narrow {
-            let resident = scratch.multiprocessors * WARPS / extent(instance.W);
-            rows.div_ceil(extent(instance.R)).min(resident.max(1))
+            let mut parts = parts_of(stream, &mut scratch.parts, [1, kinds, columns])?;
+            let resources = instance
+                .with(gradients::Args { x, weight, dy, dsum, eps, dx, parts: &mut parts })
+                .resources(stream.device())?;
+            evenly(rows.div_ceil(extent(instance.R)), resources.resident_blocks as usize)
         } else if let Some(instance) = spread {
-            // Any number of parts does to ask how many clusters run at once.
             let mut parts = parts_of(stream, &mut scratch.parts, [1, kinds, columns])?;
             let dsum = dsum.unwrap_or(&nothing);
             let resources = instance
                 .with(spread_gradients::Args { x, weight, dy, dsum, eps, dx, parts: &mut parts })
                 .resources(stream.device())?;
-            rows.min(resources.resident_blocks as usize / extent(instance.C))
+            evenly(rows, resources.resident_blocks as usize / extent(instance.C))
         } else {
             let resident = scratch.multiprocessors * WARPS / extent(wide.W);
             let shares = resident.div_ceil(columns.div_ceil(extent(wide.N)));
@@ -192,10 +198,23 @@ where
         }
         // A shorter borrow, for the launch.
         let dbias = dbias.map(|dbias| dbias as _);
-        add_parts::find(|i| i.T == ty)?
-            .with(add_parts::Args { parts: &parts, dweight, dbias })
-            .launch(stream)
+        let (parts, few) = (&parts, blocks <= FEW);
+        if has_clusters(stream) {
+            add_parts_early::find(|i| i.T == ty && (extent(i.R) == FEW) == few)?
+                .with(add_parts_early::Args { parts, dweight, dbias })
+                .launch(stream)
+        } else {
+            add_parts::find(|i| i.T == ty && (extent(i.R) == FEW) == few)?
+                .with(add_parts::Args { parts, dweight, dbias })
+                .launch(stream)
+        }
     }
+}
+
+/// Into how many shares tiles are divided among blocks of which so many run at once: fewer if the largest share stays the same, so that few
+/// blocks do not have one more tile than the others, which memory waits for.
+fn evenly(tiles: usize, at_once: usize) -> usize {
+    tiles.div_ceil(tiles.div_ceil(at_once.max(1)).max(1))
 }
 
 /// Scratch memory for the parts of blocks. Each begins at a multiple of 16 bytes.

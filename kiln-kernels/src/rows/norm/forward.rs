@@ -118,14 +118,52 @@ mod kernels {
             }
         }
 
+        /// Waits until the first `i + 1` parts are there.
+        fn wait(&self, i: i32) {
+            if self.of.added.is_none() {
+                copy_async_wait(P - 1 - i);
+                sync();
+            }
+        }
+
+        /// The distances of a part from `near`, 0 outside the row.
+        fn distances(&self, i: i32, near: f32) -> Tile<f32> {
+            let mut v = self.parts[i].load().cast::<f32>() - near;
+            if self.columns(i) + N > self.of.x.dim(1) {
+                let inside = (self.columns(i) + arange(0, N)).lt(self.of.x.dim(1)).expand(0);
+                v = select(inside, v, 0.0);
+            }
+            v
+        }
+
+        /// The mean of a row of one block, and the mean of the squares of distances from it.
+        ///
+        /// Sums are those of distances from the mean of the first part, while the next ones arrive. The mean of squares is theirs less the
+        /// square of the mean distance, which is at most `P` times the result: little cancels. There is a sum for every 4 adjacent columns of a
+        /// part, which one thread holds.
+        fn mean_and_variance(&self) -> (f32, f32) {
+            let count = self.of.x.dim(1) as f32;
+            let (mut distances, mut squares) = (zeros::<f32>([N / 4]), zeros::<f32>([N / 4]));
+            self.wait(0);
+            let near = self.parts[0].load().cast::<f32>().sum(1).item() / count.min(N as f32);
+            for i in unroll(0..P) {
+                if i > 0 {
+                    self.wait(i);
+                }
+                let v = self.distances(i, near).reshape([N / 4, 4]);
+                distances += v.sum(1);
+                squares += (v * v).sum(1);
+            }
+            let (distance, square) = join(distances, squares).sum(0).split();
+            let (distance, square) = (distance.item() / count, square.item() / count);
+            (near + distance, square - distance * distance)
+        }
+
         /// The sum of the elements, or of their squares, as they arrive.
         fn sum<const CENTRED: bool>(&self) -> f32 {
             let mut sums = zeros::<f32>([1, N]);
             for i in unroll(0..P) {
-                if self.of.added.is_none() {
-                    copy_async_wait(P - 1 - i); // the first i + 1 parts are there
-                    sync();
-                }
+                self.wait(i);
                 let v = self.parts[i].load().cast::<f32>();
                 sums += if CENTRED { v } else { v * v };
             }
@@ -136,8 +174,7 @@ mod kernels {
         fn squares(&self, mean: f32) -> f32 {
             let mut sums = zeros::<f32>([1, N]);
             for i in unroll(0..P) {
-                let inside = (self.columns(i) + arange(0, N)).lt(self.of.x.dim(1)).expand(0);
-                let centred = select(inside, self.parts[i].load().cast::<f32>() - mean, 0.0);
+                let centred = self.distances(i, mean);
                 sums += centred * centred;
             }
             sums.sum(1).item()
@@ -161,8 +198,8 @@ mod kernels {
 
     /// One block a row.
     #[kernel(target = sm_80, warps = W, grid = of.x.dim(0),
-             instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 8192, 4, 16), (bf16, 16384, 4, 32),
-                                       (f16, 4096, 4, 8), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
+             instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 4096, 8, 8), (bf16, 16384, 4, 32),
+                                       (f16, 4096, 4, 8), (f16, 4096, 8, 8), (f16, 16384, 4, 32),
                                        (f32, 4096, 4, 8), (f32, 8192, 4, 16)],
                        CENTRED = [false, true]))]
     pub fn long_norm<T: Float, const N: i32, const P: i32, const W: i32, const CENTRED: bool>(
@@ -173,13 +210,9 @@ mod kernels {
         let part = Part::<T, N, P> { of, row, first, parts };
         part.fetch();
         let (w, b) = (part.weight(0), part.bias(0));
-        let mut mean = 0.0;
-        let mut squares = part.sum::<CENTRED>();
-        if CENTRED {
-            mean = squares / count;
-            squares = part.squares(mean);
-        }
-        let scale = full([1], squares / count + of.eps).rsqrt().item();
+        let (mean, variance) =
+            if CENTRED { part.mean_and_variance() } else { (0.0, part.sum::<CENTRED>() / count) };
+        let scale = full([1], variance + of.eps).rsqrt().item();
         part.store(mean, scale, w, b);
     }
 

@@ -8,8 +8,12 @@ pub(super) use kernels::persistent_norm;
 mod kernels {
     use kiln::{Ring, prelude::*};
 
+    use crate::rows::told::Told;
+
     /// Rows that are in shared memory at a time.
     const ROWS: i32 = 3;
+    /// Rows of a cluster after which its blocks meet.
+    const ROUND: i32 = 8;
     /// Parts of a row that are computed with one after the other.
     const PARTS: i32 = 8;
 
@@ -23,25 +27,17 @@ mod kernels {
         row.tile([0, part * (N / PARTS)], [1, N / PARTS]).load().cast::<f32>()
     }
 
-    /// The mean of a row, and the sum of the squares of distances from it, from those of each block.
-    fn of_row<const N: i32, const C: i32>(
-        of_blocks: Shared<f32>,
-        mean: f32,
-        squares: f32,
-        count: i32,
-    ) -> (f32, f32) {
-        of_blocks[0].store(full([1], mean));
-        of_blocks[1].store(full([1], squares));
-        cluster::sync();
+    /// The mean of row `i` of a cluster, and the sum of the squares of distances from it, from those of each block.
+    fn of_row<const N: i32, const C: i32>(told: Told<C, ROUND>, i: i32, count: i32) -> (f32, f32) {
+        told.wait(i);
         let (mut all_mean, mut all_squares) = (0.0, 0.0);
         for other in unroll(0..C) {
-            let there = of_blocks.of_block(other);
-            all_mean += there[0].load().item() * columns::<N>(other, count);
-            all_squares += there[1].load().item();
+            all_mean += told.of(i, other, 0) * columns::<N>(other, count);
+            all_squares += told.of(i, other, 1);
         }
         all_mean /= count as f32;
         for other in unroll(0..C) {
-            let distance = of_blocks.of_block(other)[0].load().item() - all_mean;
+            let distance = told.of(i, other, 0) - all_mean;
             all_squares += distance * distance * columns::<N>(other, count);
         }
         (all_mean, all_squares)
@@ -64,8 +60,8 @@ mod kernels {
         clusters: i32,
     ) {
         let rows = shared::<T>([ROWS, 1, N]);
-        // What a block knows of this row, and of the one before, which other blocks may still read.
-        let of_blocks = shared::<f32>([2, 2, 1]);
+        let sums = array(1, |_| shared::<f32>([ROUND * C, 4]));
+        let told = Told::<C, ROUND> { sums, there: barriers(ROUND, 1) };
         let (row, first, count) = (block_id(0) / C, cluster::rank() * N, x.dim(1));
         let (mut ahead, mut here) = (Ring::writer(ROWS), Ring::reader(ROWS));
         for i in unroll(0..ROWS - 1) {
@@ -79,7 +75,7 @@ mod kernels {
             Some(bias) => bias.tile([first], [N]).load(),
             None => zeros::<T>([N]),
         };
-        let mut turn = 0;
+        let mut i = 0;
         for at in range(row, x.dim(0), clusters) {
             copy_async_wait(ROWS - 2);
             sync(); // the row is there, and nobody reads the one before it
@@ -104,8 +100,9 @@ mod kernels {
                 }
                 sum = squares.sum(1).item();
             }
-            (mean, sum) = of_row::<N, C>(of_blocks[turn], mean, sum, count);
-            turn ^= 1;
+            told.send(i, [mean, sum, 0.0, 0.0]);
+            (mean, sum) = of_row::<N, C>(told, i, count);
+            i += 1;
             let scale = full([1], sum / count as f32 + eps).rsqrt().item();
             for part in unroll(0..PARTS) {
                 let (from, to) = (part * (N / PARTS), (part + 1) * (N / PARTS));
@@ -116,7 +113,7 @@ mod kernels {
             }
             here.advance();
         }
-        cluster::sync(); // until then other blocks read this one's sums
+        cluster::sync(); // until then other blocks send their sums
     }
 }
 
@@ -126,11 +123,11 @@ mod tests {
 
     use super::persistent_norm;
 
-    /// A cluster that takes five rows one after the other, so that the ring of rows turns, gives what five clusters give that take one each;
+    /// A cluster that takes ten rows one after the other, so that the rings of rows and of sums turn, gives what ten clusters give that take one each;
     /// those are compared with f64 in `tests/kernels`.
     #[test]
     fn one_cluster_normalises_all_rows_as_a_cluster_for_each_does() -> Result<()> {
-        const ROWS: usize = 5;
+        const ROWS: usize = 10;
         const COLUMNS: usize = 65_544;
         let stream = Device::emulator(Target::Sm90a)?.stream()?;
         let numbers = |len: usize, step: usize| -> Vec<bf16> {
@@ -139,7 +136,7 @@ mod tests {
         let x = stream.upload(&numbers(ROWS * COLUMNS, 7), [ROWS, COLUMNS])?;
         let weight = stream.upload(&numbers(COLUMNS, 5), [COLUMNS])?;
         let bias = stream.upload(&numbers(COLUMNS, 3), [COLUMNS])?;
-        let normalised = |clusters| -> Result<Vec<bf16>> {
+        let normalised = |clusters: usize| -> Result<Vec<bf16>> {
             let mut y = stream.full([ROWS, COLUMNS], bf16::NAN)?;
             persistent_norm::find(|i| (i.T, i.CENTRED) == (Dtype::of::<bf16>(), true))?
                 .with(persistent_norm::Args {
@@ -148,12 +145,12 @@ mod tests {
                     bias: Some(&bias),
                     eps: 1e-5,
                     y: &mut y,
-                    clusters,
+                    clusters: clusters as i32,
                 })
                 .launch(&stream)?;
             y.to_vec(&stream)
         };
-        let each = normalised(5)?;
+        let each = normalised(ROWS)?;
         assert!(each.iter().all(|y| y.is_finite()));
         assert!(normalised(1)? == each, "rows that one cluster takes differ");
         Ok(())

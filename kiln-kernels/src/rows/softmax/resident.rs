@@ -34,20 +34,30 @@ mod kernels {
             for i in unroll(0..P) {
                 copy_async_wait(P - 1 - i); // the first i + 1 parts are there
                 sync();
-                let columns = self.first + i * N + arange(0, N);
-                let inside = columns.lt(self.x.dim(1)).expand(0);
-                let v = select(inside, self.parts[i].load().cast::<f32>(), f32::NEG_INFINITY);
+                let mut v = self.parts[i].load().cast::<f32>();
+                let from = self.first + i * N;
+                if from + N > self.x.dim(1) {
+                    let inside = (from + arange(0, N)).lt(self.x.dim(1)).expand(0);
+                    v = select(inside, v, f32::NEG_INFINITY);
+                }
                 (tops, sums) = grown(tops, sums, v.reshape([N / G, G]));
             }
             let top = tops.max(0).item();
             (top, (sums * (tops - top).exp_approx()).sum(0).item())
         }
 
-        fn store<const LOG: bool>(&self, top: f32, sum: f32) {
+        /// The rounding of elements of 2 bytes, of which `G` is 8, is far more than what approximate powers are off by.
+        fn store<const G: i32, const LOG: bool>(&self, top: f32, sum: f32) {
             let (scale, ln) = (sum.recip(), sum.ln());
             for i in unroll(0..P) {
                 let shifted = self.parts[i].load().cast::<f32>() - top;
-                let result = if LOG { shifted - ln } else { shifted.exp() * scale };
+                let result = if LOG {
+                    shifted - ln
+                } else if G == 8 {
+                    shifted.exp_approx() * scale
+                } else {
+                    shifted.exp() * scale
+                };
                 self.y.tile([self.row, self.first + i * N], [1, N]).store(result.cast::<T>());
             }
         }
@@ -55,7 +65,7 @@ mod kernels {
 
     /// One block a row.
     #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-             instances((T, G, N, P, W) = [(bf16, 8, 8192, 4, 16), (bf16, 8, 16384, 4, 32), (f16, 8, 8192, 4, 16), (f16, 8, 16384, 4, 32),
+             instances((T, G, N, P, W) = [(bf16, 8, 4096, 8, 8), (bf16, 8, 16384, 4, 32), (f16, 8, 4096, 8, 8), (f16, 8, 16384, 4, 32),
                                           (f32, 4, 8192, 4, 16)],
                        LOG = [false, true]))]
     pub fn long<
@@ -72,14 +82,14 @@ mod kernels {
         let part = Part::<T, N, P> { x, y, row: block_id(0), first: 0, parts: shared([P, 1, N]) };
         part.fetch();
         let (top, sum) = part.top_and_sum::<G>();
-        part.store::<LOG>(top, sum);
+        part.store::<G, LOG>(top, sum);
     }
 
     /// One cluster of `C` blocks a row, which tell each other maximum and sum of their parts.
-    #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * x.dim(0),
-             instances((T, G, N, C) = [(bf16, 8, 8192, 4), (f16, 8, 8192, 4),
-                                       (f32, 4, 4096, 4), (f32, 4, 4096, 8)],
-                       P = [4], LOG = [false, true]))]
+    #[kernel(target = sm_90a, warps = 8, cluster = C, grid = C * x.dim(0),
+             instances((T, G, N, C, P) = [(bf16, 8, 4096, 4, 8), (f16, 8, 4096, 4, 8),
+                                          (f32, 4, 4096, 4, 4), (f32, 4, 4096, 8, 4)],
+                       LOG = [false, true]))]
     pub fn spread<
         T: Float,
         const G: i32,
@@ -108,7 +118,7 @@ mod kernels {
             let there = of_block.of_block(other);
             sum += (there[1].load() * (there[0].load() - top).exp_approx()).item();
         }
-        part.store::<LOG>(top, sum);
+        part.store::<G, LOG>(top, sum);
     }
 
     /// The part of a row and of its gradient that a block has: `P` parts of `N` columns from `first` on.

@@ -236,6 +236,23 @@ fn gradients_of_many_rows_are_those_of_f64() -> Result<()> {
     Ok(())
 }
 
+/// Rows that end just before or at the end of a tile of each instance, and tiles with rows outside of the matrix.
+#[test]
+fn gradients_of_rows_that_fill_their_tiles_are_those_of_f64() -> Result<()> {
+    for device in devices(rows::TARGETS)? {
+        let stream = device.stream()?;
+        for (at, &shape) in
+            [[5, 2048], [34, 1027], [3, 2047], [3, 8192], [2, 8191], [19, 4096]].iter().enumerate()
+        {
+            let kind = if at % 2 == 0 { Kind::Rms } else { Kind::Layer };
+            backward::<bf16>(&stream, kind, at % 3 == 0, shape)?;
+        }
+        backward::<f32>(&stream, Kind::Layer, true, [3, 2043])?;
+        backward::<f32>(&stream, Kind::Rms, false, [2, 8189])?;
+    }
+    Ok(())
+}
+
 /// Rows that one block and two of them keep in shared memory, of each type, where there are clusters.
 #[test]
 fn gradients_of_rows_in_shared_memory_are_those_of_f64() -> Result<()> {
