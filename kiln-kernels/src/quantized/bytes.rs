@@ -103,25 +103,14 @@ impl QuantizedMatmul {
             Float8Scales::Rows => (of_rows(a.scales, m)?, of_rows(b.scales, n)?),
         };
         let (a, b, a_scales, b_scales) = (a.numbers, b.numbers, &a_scales, &b_scales);
-        if self.hopper && m < MANY_ROWS && k > 0 && begin_at_pieces(a) && begin_at_pieces(b) {
-            let few = specialized::float8_of_few::find(|one| {
+        // With fewer tiles, multiprocessors share the steps of each.
+        let wide = m < MANY_ROWS && n.div_ceil(FEW_TILE) >= self.multiprocessors;
+        if self.hopper && wide && k > 0 && begin_at_pieces(a) && begin_at_pieces(b) {
+            return specialized::float8_of_few::find(|one| {
                 one.BLOCKS == blocks && extent(one.BM) >= m.min(64)
-            })?;
-            return self.share(stream, [n, m], [FEW_TILE, extent(few.BM)], k, |mut sharing| {
-                let (parts, arrived) = (&mut sharing.parts, sharing.arrived);
-                let shares = sharing.shares;
-                few.with(specialized::float8_of_few::Args {
-                    a,
-                    b,
-                    a_scales,
-                    b_scales,
-                    c,
-                    parts,
-                    arrived,
-                    shares,
-                })
-                .launch(stream)
-            });
+            })?
+            .with(specialized::float8_of_few::Args { a, b, a_scales, b_scales, c })
+            .launch(stream);
         }
         let fits = self.fits(a, b, &*c.tensor_mut()?);
         if fits {

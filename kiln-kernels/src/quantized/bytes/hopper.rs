@@ -10,8 +10,6 @@ pub(crate) mod specialized {
         sched::{Grouped, Persistent, Schedule},
     };
 
-    use crate::shares::items::Share;
-
     struct Product<T: Scalar, R: Cast> {
         a: TensorMap<T, 2>,
         b: TensorMap<T, 2>,
@@ -203,14 +201,14 @@ pub(crate) mod specialized {
             let mut ring = Ring::writer(self.full.len());
             for i in 0..tiles.count() {
                 let (row, column) = tiles.tile(i);
-                self.fill(&mut ring, [row * self.products.dim(1), column * bn], [0, steps]);
+                self.fill(&mut ring, [row * self.products.dim(1), column * bn], steps);
             }
         }
 
-        /// Fills the ring with the scales of the steps from one to another, of rows of `a` from `m` on and the square of `b` with row `n`.
-        fn fill(&self, ring: &mut Ring, [m, n]: [i32; 2], [from, to]: [i32; 2]) {
+        /// Fills the ring with the scales of so many steps, of rows of `a` from `m` on and the square of `b` with row `n`.
+        fn fill(&self, ring: &mut Ring, [m, n]: [i32; 2], steps: i32) {
             let rows = self.products.dim(1);
-            for step in range(from, to, 4) {
+            for step in range(0, steps, 4) {
                 let of_a = self.a.tile([m, step], [rows, 4]).load();
                 let of_b = self.b.tile([n / 128, step], [1, 4]).load();
                 self.empty[ring.slot].wait(ring.phase);
@@ -282,15 +280,14 @@ pub(crate) mod specialized {
         /// Where the tile is in `a` and `b`.
         m: i32,
         n: i32,
-        /// The first of its steps along `k`, and the one after the last.
-        from: i32,
-        to: i32,
+        /// Along `k`.
+        steps: i32,
     }
 
     impl Few {
         fn load(&self) {
             let mut ring = Ring::writer(self.full.len());
-            for step in range(self.from, self.to, 1) {
+            for step in range(0, self.steps, 1) {
                 let full = self.full[ring.slot];
                 self.empty[ring.slot].wait(ring.phase);
                 full.expect(self.a.block_bytes() + self.b.block_bytes());
@@ -305,15 +302,15 @@ pub(crate) mod specialized {
             let mut ring = Ring::reader(self.full.len());
             let mut scaled = Ring::reader(scales.full.len());
             let mut sums = zeros::<f32>([128, BM]);
-            for step in range(self.from, self.to, 1) {
+            for step in range(0, self.steps, 1) {
                 self.full[ring.slot].wait(ring.phase);
                 let (weights, rows) = (self.weights[ring.slot], self.rows[ring.slot]);
                 let part = wgmma::wait(0, wgmma::mma(weights, rows.t(), zeros::<f32>([128, BM])));
                 self.empty[ring.slot].arrive();
                 ring.advance();
                 if BLOCKS {
-                    let last = step == self.to - 1;
-                    let scale = scales.of_step(&mut scaled, (step - self.from) % 4, last);
+                    let last = step == self.steps - 1;
+                    let scale = scales.of_step(&mut scaled, step % 4, last);
                     sums = fma(part, scale.reshape([1, BM]), sums);
                 } else {
                     sums += part;
@@ -323,8 +320,8 @@ pub(crate) mod specialized {
         }
     }
 
-    /// FP8 with scales, for few rows of `a`: an instruction takes 64 rows of `b`, and as few as 16 of `a`. Blocks share the steps of a tile.
-    #[kernel(target = sm_90a, warps = 8, grid = [cdiv(b.dim(0), 128), shares, cdiv(a.dim(0), BM)],
+    /// FP8 with scales, for few rows of `a`: an instruction takes 64 rows of `b`, and as few as 16 of `a`. Two blocks share a multiprocessor.
+    #[kernel(target = sm_90a, warps = 8, grid = [cdiv(b.dim(0), 128), cdiv(a.dim(0), BM)],
              instances(R = [bf16], BLOCKS = [true, false], (BM, STAGES) = [(16, 5), (64, 3)]))]
     pub fn float8_of_few<R: Float, const BLOCKS: bool, const BM: i32, const STAGES: i32>(
         #[block(BM, 128)] a: TensorMap<e4m3, 2>,
@@ -332,15 +329,9 @@ pub(crate) mod specialized {
         a_scales: Tensor<f32, 2>,
         b_scales: Tensor<f32, 2>,
         c: TensorMut<R, 2>,
-        #[stride(_, 128 * BM, BM, 1)] parts: TensorMut<f32, 4>,
-        arrived: TensorMut<i32, 1>,
-        shares: i32,
     ) {
         launch_dependents();
-        let (n, m) = (block_id(0) * 128, block_id(2) * BM);
-        let tile = block_id(2) * num_blocks(0) + block_id(0);
-        let share = Share { tile, at: block_id(1), shares };
-        let (from, to) = share.steps(cdiv(a.dim(1), 128));
+        let (n, m) = (block_id(0) * 128, block_id(1) * BM);
         let operands = Few {
             a,
             b,
@@ -350,35 +341,25 @@ pub(crate) mod specialized {
             empty: barriers(STAGES, 1),
             m,
             n,
-            from,
-            to,
+            steps: cdiv(a.dim(1), 128),
         };
         let scales = Scales::new::<BM>(a_scales, b_scales);
         grid_dependency_wait();
         warp_specialize(
             || {
                 let mut sums = operands.multiply::<BM, BLOCKS>(scales);
-                let mut complete = true;
-                if shares > 1 {
-                    complete = share.put(sums, parts, arrived);
-                    if complete {
-                        sums = share.all([128, BM], parts);
-                    }
+                if !BLOCKS {
+                    let of_a = a_scales.tile([m, 0], [BM, 1]).load().reshape([1, BM]);
+                    sums = sums * b_scales.tile([n, 0], [128, 1]).load() * of_a;
                 }
-                if complete {
-                    if !BLOCKS {
-                        let of_a = a_scales.tile([m, 0], [BM, 1]).load().reshape([1, BM]);
-                        sums = sums * b_scales.tile([n, 0], [128, 1]).load() * of_a;
-                    }
-                    c.tile([m, n], [BM, 128]).store(sums.t().cast::<R>());
-                }
+                c.tile([m, n], [BM, 128]).store(sums.t().cast::<R>());
             },
             [
                 partition(1).run(|| operands.load()),
                 partition(1).run(|| {
                     if BLOCKS {
                         let mut ring = Ring::writer(scales.full.len());
-                        scales.fill(&mut ring, [m, n], [from, to]);
+                        scales.fill(&mut ring, [m, n], operands.steps);
                     }
                 }),
             ],

@@ -120,6 +120,19 @@ fn few_rows_of_float8_are_multiplied() -> Result<()> {
     Ok(())
 }
 
+/// As many tiles as multiprocessors: `wgmma` multiplies on Hopper, through rings that go around.
+#[test]
+fn few_rows_of_wide_float8_are_multiplied() -> Result<()> {
+    for device in devices(&QuantizedMatmul::TARGETS[2..])? {
+        let stream = device.stream()?;
+        of_blocks(&stream, 1, [2, 131, 272])?;
+        of_blocks(&stream, 2, [33, 140, 2704])?;
+        of_rows(&stream, 1, [17, 24, 784])?;
+        float8(&stream, 1, [64, 8, 16], Float8Scales::Rows, [[ALL, ALL], [1, ALL]])?;
+    }
+    Ok(())
+}
+
 #[test]
 fn shares_of_k_are_added() -> Result<()> {
     let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
@@ -134,10 +147,10 @@ fn many_rows_of_float8_are_multiplied() -> Result<()> {
         let stream = device.stream()?;
         of_blocks(&stream, 132, [70, 24, 272])?;
         of_rows(&stream, 132, [70, 136, 16])?;
-        // Steps by fours, more of them than a ring has buffers, and two that are left.
+        // Steps by eights, more of them than a ring has buffers, and two that are left.
         of_blocks(&stream, 132, [66, 24, 1216])?;
         // Large tiles, of which a block computes several.
-        of_blocks(&stream, 1, [140, 136, 144])?;
+        of_blocks(&stream, 1, [140, 136, 1424])?;
         float8(&stream, 1, [65, 8, 400], Float8Scales::Rows, [[1, ALL], [ALL, ALL]])?;
     }
     Ok(())
