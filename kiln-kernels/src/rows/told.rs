@@ -19,9 +19,9 @@ mod items {
 
     impl<const C: i32, const ROUND: i32> Told<C, ROUND> {
         /// Sends what this block knows of row `i` of the cluster to all blocks.
-        pub(crate) fn send(&self, i: i32, [a, b, c, d]: [f32; 4]) {
-            let left = join(full([1], a), full([1], c)).reshape([1, 2]);
-            let right = join(full([1], b), full([1], d)).reshape([1, 2]);
+        pub(crate) fn send(self, i: i32, [first, second, third, fourth]: [f32; 4]) {
+            let left = join(full([1], first), full([1], third)).reshape([1, 2]);
+            let right = join(full([1], second), full([1], fourth)).reshape([1, 2]);
             let told = join(left, right).reshape([4]);
             if i > 0 && i % ROUND == 0 {
                 cluster::sync();
@@ -35,12 +35,12 @@ mod items {
         }
 
         /// Waits for what all blocks know of row `i`.
-        pub(crate) fn wait(&self, i: i32) {
+        pub(crate) fn wait(self, i: i32) {
             self.there[i % ROUND].wait(i / ROUND % 2);
         }
 
         /// One of the four numbers of a block.
-        pub(crate) fn of(&self, i: i32, rank: i32, k: i32) -> f32 {
+        pub(crate) fn of(self, i: i32, rank: i32, k: i32) -> f32 {
             self.sums[0][i % ROUND * C + rank].tile([k], [1]).load().item()
         }
     }

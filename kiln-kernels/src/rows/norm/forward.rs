@@ -1,5 +1,7 @@
 //! The kernels of norms.
 
+#![expect(clippy::cast_precision_loss, reason = "a number of columns may be rounded")]
+
 pub(super) use kernels::{AddedArgs, OperandsArgs, long_norm, norm, spread_norm, wide_norm};
 
 #[kiln::kernel]

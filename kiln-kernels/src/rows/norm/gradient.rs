@@ -224,6 +224,7 @@ fn add<T: Float, const R: i32, const N: i32>(
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
 mod tests {
     use kiln::prelude::*;
 
