@@ -1,6 +1,5 @@
 //! Value numbering: the register that holds what a pure instruction computes.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use kernel_ptx::{Modifier, Opcode};
@@ -23,7 +22,7 @@ pub(crate) struct Computed<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     /// By the first two sources, the last that was kept: few instructions have both in common, and the rest is compared one by one.
-    last: HashMap<Sources, usize, BuildHasherDefault<Mixed>>,
+    last: Last,
     known: Vec<Known>,
     /// The modifiers of all of them, and the sources after the first two.
     modifiers: Vec<Modifier>,
@@ -32,6 +31,12 @@ pub(crate) struct Numbering {
 
 /// The bits of two sources, and what kinds of values they are.
 type Sources = (u64, u64, u8);
+
+#[expect(
+    clippy::disallowed_types,
+    reason = "it is only looked up, so that its order reaches nothing"
+)]
+type Last = std::collections::HashMap<Sources, usize, BuildHasherDefault<Mixed>>;
 
 #[derive(Debug)]
 struct Known {
