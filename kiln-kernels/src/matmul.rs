@@ -99,8 +99,8 @@ pub enum Major {
 /// They keep 14 bits of such sums: of each 32 products and the sum so far, everything is cut off that is less than 2⁻¹³ of the largest
 /// of them. So an addition is off by 34 · 2⁻¹³ of the largest at most.
 ///
-/// Other cards have no choice, and compute the same for both: by `mma.sync` the products of each 64 or 128 numbers are added in f32, and on
-/// Blackwell the tensor cores add all of them. Neither have sums of other types one.
+/// Other cards compute the same for both: by `mma.sync` the products of each 64 or 128 numbers of `e4m3` are added in f32 (`e5m2` by `e4m3` is
+/// multiplied in f16 there), and on Blackwell the tensor cores add all of them. Products of other types have no choice either.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sums {
     /// The products of each 128 numbers are added in f32. So errors do not grow with `k`, in proportion to the sum of magnitudes.

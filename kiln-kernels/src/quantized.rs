@@ -28,10 +28,12 @@
 //!
 //! Few rows: blocks of 128 rows of weights, of which four or eight warps each have a part; three stages of asynchronous copies. If
 //! multiprocessors would have more steps otherwise, or none, blocks share `k`. Each stores its sums to scratch memory, and the last one
-//! adds them in the order of their shares: results are the same in every run.
+//! adds them in the order of their shares: results are the same in every run. FP8 of so many rows of weights that each multiprocessor has a
+//! block is multiplied by `wgmma` on Hopper, with the weights on the left; two such blocks share a multiprocessor.
 //!
 //! Many rows: persistent blocks, one warp that loads by TMA, and a warpgroup for each 64 rows of a tile of 128 by 128 (of integers, 128 by
-//! 256). While one warpgroup adds sums to those in f32, the other one's product runs.
+//! 256). While one warpgroup adds sums to those in f32, the other one's product runs. Scales of blocks come to shared memory by a warp of
+//! their own, four steps at a time: loads by the warpgroups would take the rate of shared memory that `wgmma` needs.
 //!
 //! # Floor
 //!

@@ -46,7 +46,8 @@
 //! up to eight such blocks: each has a part of its columns and of the weight, and they send each other their sums once for each row.
 //!
 //! A copy needs some 32 KiB in flight on each multiprocessor of an H200. Gradients of norms have 64 KiB or more of rows there, in the blocks that
-//! it holds at once: two of eight warps up to 8192 columns, with 128 registers a thread, and one of 16 warps with two rows ahead beyond. An
+//! it holds at once: two or more up to 8192 columns, with up to 128 registers a thread, and one of 16 warps with two rows ahead beyond, and for
+//! layer norms from 4097 columns on. An
 //! element of a row of 2048 columns takes 29 instructions, counted in the machine code, of 44 that a multiprocessor executes while its 6 bytes
 //! are moved; one of 8192 columns takes 24. Of rows of 32768 columns softmax and norms have three in flight, in blocks of eight warps with up to
 //! 80 registers a thread.

@@ -4,17 +4,20 @@
 //! still write what it reads, or read what it writes. Accepted: `grid_dependency_wait()`, then loads. Refused: a load, a store or a copy of
 //! a tensor on a path without the wait; a path to the end without it, because the next grid waits for this one alone.
 
+use la_arena::ArenaMap;
+
 use crate::{
     diag::{Code, Diagnostic, Lacking, Missing, Spot},
     ir::{
-        Does, Effects, GridOp, Kernel, Memory, Op, ParamKind, Stmt, StmtKind, SyncOp, Terminator,
-        Wait,
+        Does, Effects, Elem, GridOp, Kernel, Memory, Op, ParamKind, SourceOp, Stmt, StmtKind,
+        SyncOp, Terminator, Value, Wait,
         flow::{self, End, Flow, Number},
     },
     loc::Loc,
 };
 
 const WAIT: &str = "grid_dependency_wait()";
+const WAITS: &str = "the kernel waits here, so it is launched before they have ended";
 
 /// What is done to tensors before the wait, and the ends that are reached without it.
 pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
@@ -25,22 +28,43 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
         }
     });
     let Some(&wait) = waits.first() else { return Vec::new() };
-    // Where pointers come in, the caller answers for them.
+    // The caller answers for pointers, but not for the addresses of tensors.
     let raw = kernel.params.iter().any(|param| matches!(param.kind, ParamKind::Pointer(_)));
-    let mut early = Early { kernel, raw, wait, found: Vec::new(), open: None };
+    let is_pointer = |&value: &Value| matches!(kernel.ty(value).elem(), Some(Elem::Ptr(_)));
+    let tensors = flow::spread(
+        &kernel.body,
+        &mut |stmt| match &stmt.kind {
+            StmtKind::Op {
+                op: Op::Source(SourceOp::TensorPtr(param)),
+                result: Some(result),
+                ..
+            } => Some((vec![*result], *param)),
+            StmtKind::Op { .. }
+            | StmtKind::If { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Loop { .. }
+            | StmtKind::Reduce { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Ptx { .. }
+            | StmtKind::Specialize { .. } => None,
+        },
+        &mut |stmt| stmt.kind.results().into_iter().filter(is_pointer).collect(),
+    );
+    let mut early = Early { kernel, raw, tensors, wait, found: Vec::new(), open: None };
     let end = match flow::solve(&mut early, &kernel.body, &false) {
         Ok(end) => end,
         Err(unsettled) => return vec![super::unknown(unsettled)],
     };
     let Early { mut found, open, .. } = early;
-    let open = open.or_else(|| (end == Some(false)).then_some(wait));
-    if let (Some(at), true) = (open, found.is_empty()) {
+    let at = open.or_else(|| (end == Some(false)).then_some(wait));
+    if let (Some(at), true) = (at, found.is_empty()) {
+        let headline = "the kernel can end without a wait for the grids before it";
+        let mut diagnostic = Diagnostic::new(Code::EarlyGrid, at, headline);
+        if at != wait {
+            diagnostic = diagnostic.place(wait, WAITS);
+        }
         found.push(
-            Diagnostic::new(
-                Code::EarlyGrid,
-                at,
-                "the kernel can end without a wait for the grids before it",
-            )
+            diagnostic
             .compare("", format!("`{WAIT}` on every path"), "a path without it")
             .why("the next grid on the stream waits until this one has ended, and needs the results of those before as well"),
         );
@@ -51,6 +75,8 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
 struct Early<'k> {
     kernel: &'k Kernel,
     raw: bool,
+    /// The tensors that addresses come from.
+    tensors: ArenaMap<Value, u32>,
     /// The first wait in the text.
     wait: Loc,
     found: Vec<Diagnostic>,
@@ -95,19 +121,18 @@ impl Flow for Early<'_> {
             return;
         }
         let effects = self.effects(stmt);
-        let access = effects.accesses.iter().find(|access| match access.memory {
-            Memory::Tensor(_) => true,
-            Memory::Address(_) => !self.raw,
-            Memory::Shared(_) | Memory::TensorMemory(_) | Memory::Registers(_) => false,
+        let found = effects.accesses.iter().find_map(|access| match access.memory {
+            Memory::Tensor(param) => Some((access, Some(param))),
+            Memory::Address(at) => {
+                let param = self.tensors.get(at).copied();
+                (param.is_some() || !self.raw).then_some((access, param))
+            }
+            Memory::Shared(_) | Memory::TensorMemory(_) | Memory::Registers(_) => None,
         });
-        let Some(access) = access else { return };
-        let name = match access.memory {
-            Memory::Tensor(param) => format!("`{}`", self.kernel.params[param as usize].name),
-            Memory::Address(_)
-            | Memory::Shared(_)
-            | Memory::TensorMemory(_)
-            | Memory::Registers(_) => "global memory".to_owned(),
-        };
+        let Some((access, param)) = found else { return };
+        let name = param.map_or("global memory".to_owned(), |param| {
+            format!("`{}`", self.kernel.params[param as usize].name)
+        });
         let (does, why) = match access.does {
             Does::Reads => ("read", "may not have written it yet"),
             Does::Writes => ("written", "may still read it"),
@@ -119,7 +144,7 @@ impl Flow for Early<'_> {
                 format!("{name} is {does} before the wait for the grids before this one"),
             )
             .compare("", format!("`{WAIT}` on every path to it"), "a path without it")
-            .place(self.wait, "the kernel waits here, so it is launched before they have ended")
+            .place(self.wait, WAITS)
             .why(format!(
                 "a grid before this one on the stream {why} (PTX ISA, \"griddepcontrol\")"
             ))
@@ -135,7 +160,7 @@ impl Flow for Early<'_> {
     fn visit_end(&mut self, end: End<'_>, waited: &bool) {
         let part = end.around.is_some_and(|stmt| matches!(stmt.kind, StmtKind::Specialize { .. }));
         if *end.end == Terminator::Return && end.around.is_some() && !part && !waited {
-            self.open = self.open.or(Some(end.last.map_or(self.wait, |stmt| stmt.loc)));
+            self.open = self.open.or(end.around.map(|stmt| stmt.loc));
         }
     }
 }

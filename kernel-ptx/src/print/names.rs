@@ -65,7 +65,7 @@ fn push_number(text: &mut String, mut number: u32) {
     let start = text.len();
     loop {
         let digit = number % 10;
-        text.insert(start, char::from_digit(digit, 10).unwrap_or('0'));
+        text.insert(start, char::from_digit(digit, 10).expect("a remainder of 10 is a digit"));
         number /= 10;
         if number == 0 {
             return;

@@ -44,7 +44,7 @@ pub enum Float8Scales {
     Rows,
 }
 
-/// From so many rows on, GPUs with `wgmma` use it. Fewer rows take the time of reading the weights.
+/// From so many rows on, GPUs with `wgmma` use it in any case. Fewer rows take the time of reading the weights.
 const MANY_ROWS: usize = 65;
 /// Steps along `k` are of so many numbers, which have one scale.
 const STEP: usize = 128;
@@ -55,7 +55,8 @@ impl QuantizedMatmul {
     /// `c = a · bᵀ` for FP8 numbers `a` of shape `[m, k]` and `b` of shape `[n, k]`, with scales, and `c` of shape `[m, n]`.
     ///
     /// Products of 128 numbers along `k` are summed by the tensor cores, and these sums, times the scales of blocks, in f32. `c` is rounded
-    /// once. With 65 rows or more, a GPU with `wgmma` keeps 14 bits of the sums of 32 products.
+    /// once. A GPU with `wgmma` uses it for 65 rows or more, and for fewer if `n` gives each multiprocessor 128 rows of `b`; it keeps 14 bits of
+    /// the sums of 32 products.
     ///
     /// Any extents will do, and may be 0: without `k` all sums are 0. If rows do not begin at multiples of 16 bytes, products are slower:
     /// of contiguous tensors, `k` should be a multiple of 16 and `n` of 8.

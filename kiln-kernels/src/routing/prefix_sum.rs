@@ -97,7 +97,8 @@ impl PrefixSums {
             return short.with(sums::short::Args { x, inclusive, out }).launch(stream);
         }
         let long = sums::long::find(|i| i.T == ty)?;
-        let parts = columns.div_ceil(extent(long.N));
+        // As many as any type takes, so that another one of the same extents finds them there.
+        let parts = columns.div_ceil(extent(sums::C));
         let words = 1 + rows * (parts + parts.div_ceil(extent(sums::G)));
         if self.words.len() < words || self.spoilt {
             self.words = stream.zeros([words.max(self.words.len())])?;
@@ -115,8 +116,8 @@ impl PrefixSums {
 mod sums {
     use kiln::prelude::*;
 
-    /// Columns that the registers of a block hold.
-    const C: i32 = 8192;
+    /// Columns that the registers of a block hold: no part has fewer.
+    pub(super) const C: i32 = 8192;
     /// Parts of a group: a block adds the sums of all groups before its own, and those of the parts before it in its group.
     pub(super) const G: i32 = 256;
     /// Groups of the longest row.

@@ -18,7 +18,7 @@ pub(crate) struct Computed<'a> {
 
 /// What was computed.
 ///
-/// One instruction in two is looked up here and most are kept: lists of their own for each would be most of the time.
+/// Most instructions are looked up here, and kept. If each had lists of its own, to allocate them would take most of the time.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     /// By the first two sources, the last that was kept: few instructions have both in common, and the rest is compared one by one.
@@ -147,6 +147,10 @@ impl Numbering {
 
     /// Finds nothing any more.
     pub(crate) fn clear(&mut self) {
-        *self = Numbering::default();
+        let Numbering { last, known, modifiers, rest } = self;
+        last.clear();
+        known.clear();
+        modifiers.clear();
+        rest.clear();
     }
 }

@@ -77,7 +77,7 @@ pub(crate) mod specialized {
             wgmma::mma(left, right.t(), zeros::<f32>([bm, bn]))
         }
 
-        /// Multiplies. A product keeps 14 bits of sums: those of each step are added in f32. Of eight steps all but the last are added while
+        /// Multiplies. A product keeps 14 bits of sums: those of each step are added in f32. Of four steps all but the last are added while
         /// the product of the next one is computed.
         fn multiply_float8<const BLOCKS: bool>(&self, scales: Scales) {
             let [bm, bn] = self.c.block();
@@ -88,8 +88,8 @@ pub(crate) mod specialized {
                 let (row, column) = self.tiles.tile(i);
                 let (m, n) = (row * bm, column * bn);
                 let mut sums = zeros::<f32>([bm, bn]);
-                let eights = self.steps / 4 * 4;
-                for _ in range(0, eights, 4) {
+                let fours = self.steps / 4 * 4;
+                for _ in range(0, fours, 4) {
                     let mut flying = self.start(&mut ring);
                     for step in unroll(0..4) {
                         let mut part = flying;
@@ -102,19 +102,19 @@ pub(crate) mod specialized {
                         self.empty[done.slot].arrive();
                         done.advance();
                         if BLOCKS {
-                            sums = fma(part, scales.of_step(&mut scaled, step % 4, false), sums);
+                            sums = fma(part, scales.of_step(&mut scaled, step, false), sums);
                         } else {
                             sums += part;
                         }
                     }
                 }
-                for step in range(0, self.steps - eights, 1) {
+                for step in range(0, self.steps - fours, 1) {
                     let part = wgmma::wait(0, self.start(&mut ring));
                     self.empty[done.slot].arrive();
                     done.advance();
                     if BLOCKS {
-                        let last = step == self.steps - eights - 1;
-                        sums = fma(part, scales.of_step(&mut scaled, step % 4, last), sums);
+                        let last = step == self.steps - fours - 1;
+                        sums = fma(part, scales.of_step(&mut scaled, step, last), sums);
                     } else {
                         sums += part;
                     }
@@ -277,8 +277,7 @@ pub(crate) mod specialized {
         weights: Shared<e4m3>,
         full: Barriers,
         empty: Barriers,
-        /// Where the tile is in `a` and `b`.
-        m: i32,
+        /// The first row of `b` in the tile, which has all rows of `a`.
         n: i32,
         /// Along `k`.
         steps: i32,
@@ -292,7 +291,7 @@ pub(crate) mod specialized {
                 self.empty[ring.slot].wait(ring.phase);
                 full.expect(self.a.block_bytes() + self.b.block_bytes());
                 tma::load(self.b, [self.n, step * 128], full, self.weights[ring.slot]);
-                tma::load(self.a, [self.m, step * 128], full, self.rows[ring.slot]);
+                tma::load(self.a, [0, step * 128], full, self.rows[ring.slot]);
                 ring.advance();
             }
         }
@@ -321,7 +320,7 @@ pub(crate) mod specialized {
     }
 
     /// FP8 with scales, for few rows of `a`: an instruction takes 64 rows of `b`, and as few as 16 of `a`. Two blocks share a multiprocessor.
-    #[kernel(target = sm_90a, warps = 8, grid = [cdiv(b.dim(0), 128), cdiv(a.dim(0), BM)],
+    #[kernel(target = sm_90a, warps = 8, grid = cdiv(b.dim(0), 128),
              instances(R = [bf16], BLOCKS = [true, false], (BM, STAGES) = [(16, 5), (64, 3)]))]
     pub fn float8_of_few<R: Float, const BLOCKS: bool, const BM: i32, const STAGES: i32>(
         #[block(BM, 128)] a: TensorMap<e4m3, 2>,
@@ -331,7 +330,7 @@ pub(crate) mod specialized {
         c: TensorMut<R, 2>,
     ) {
         launch_dependents();
-        let (n, m) = (block_id(0) * 128, block_id(1) * BM);
+        let n = block_id(0) * 128;
         let operands = Few {
             a,
             b,
@@ -339,7 +338,6 @@ pub(crate) mod specialized {
             weights: shared([STAGES, 128, 128]),
             full: barriers(STAGES, 1),
             empty: barriers(STAGES, 1),
-            m,
             n,
             steps: cdiv(a.dim(1), 128),
         };
@@ -349,17 +347,17 @@ pub(crate) mod specialized {
             || {
                 let mut sums = operands.multiply::<BM, BLOCKS>(scales);
                 if !BLOCKS {
-                    let of_a = a_scales.tile([m, 0], [BM, 1]).load().reshape([1, BM]);
+                    let of_a = a_scales.tile([0, 0], [BM, 1]).load().reshape([1, BM]);
                     sums = sums * b_scales.tile([n, 0], [128, 1]).load() * of_a;
                 }
-                c.tile([m, n], [BM, 128]).store(sums.t().cast::<R>());
+                c.tile([0, n], [BM, 128]).store(sums.t().cast::<R>());
             },
             [
                 partition(1).run(|| operands.load()),
                 partition(1).run(|| {
                     if BLOCKS {
                         let mut ring = Ring::writer(scales.full.len());
-                        scales.fill(&mut ring, [m, n], operands.steps);
+                        scales.fill(&mut ring, [0, n], operands.steps);
                     }
                 }),
             ],

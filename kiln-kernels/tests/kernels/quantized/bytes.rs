@@ -125,8 +125,9 @@ fn few_rows_of_float8_are_multiplied() -> Result<()> {
 fn few_rows_of_wide_float8_are_multiplied() -> Result<()> {
     for device in devices(&QuantizedMatmul::TARGETS[2..])? {
         let stream = device.stream()?;
-        of_blocks(&stream, 1, [2, 131, 272])?;
+        of_blocks(&stream, 2, [2, 131, 2704])?;
         of_blocks(&stream, 2, [33, 140, 2704])?;
+        of_rows(&stream, 1, [16, 24, 784])?;
         of_rows(&stream, 1, [17, 24, 784])?;
         float8(&stream, 1, [64, 8, 16], Float8Scales::Rows, [[ALL, ALL], [1, ALL]])?;
     }
@@ -147,7 +148,7 @@ fn many_rows_of_float8_are_multiplied() -> Result<()> {
         let stream = device.stream()?;
         of_blocks(&stream, 132, [70, 24, 272])?;
         of_rows(&stream, 132, [70, 136, 16])?;
-        // Steps by eights, more of them than a ring has buffers, and two that are left.
+        // Steps by fours, more of them than a ring has buffers, and two that are left.
         of_blocks(&stream, 132, [66, 24, 1216])?;
         // Large tiles, of which a block computes several.
         of_blocks(&stream, 1, [140, 136, 1424])?;

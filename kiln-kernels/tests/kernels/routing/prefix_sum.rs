@@ -79,9 +79,11 @@ fn integers_are_summed_exactly_and_wrap() -> Result<()> {
 /// Of two groups of 256 parts, of 8192 columns each: the last part adds a group, and none before it.
 #[test]
 fn parts_of_more_than_one_group_are_summed() -> Result<()> {
-    for device in devices(TARGETS)? {
+    // Two parts of a second group, and on one device two of a third one, which adds what two groups have published.
+    for (index, device) in devices(TARGETS)?.into_iter().enumerate() {
         let stream = device.stream()?;
-        let shape @ [_, columns] = [1, 257 * 8192 + 3];
+        let parts = if index == 0 { 513 } else { 257 };
+        let shape @ [_, columns] = [1, parts * 8192 + 3];
         let host: Vec<i32> = (0..columns as i32).map(|i| i.wrapping_mul(1_234_567)).collect();
         let mut sum = 0i32;
         let add = |&x: &i32| {
@@ -156,6 +158,15 @@ fn one_scratch_serves_every_shape_and_a_recording() -> Result<()> {
             assert_eq!(out.to_vec(&stream)?, of_call.to_vec(&stream)?, "{shape:?}, recorded");
         }
     }
+    // A type of more parts finds the memory there, too.
+    let mut sums = PrefixSums::new(&stream)?;
+    let mut halves = stream.zeros::<bf16, 2>([1, 40_000])?;
+    sums.sum(&stream, Part::Inclusive, &stream.zeros::<bf16, 2>([1, 40_000])?, &mut halves)?;
+    let (x, mut out) = (stream.full([1, 40_000], 1)?, stream.zeros::<i32, 2>([1, 40_000])?);
+    let graph =
+        stream.device().capture(|stream| sums.sum(stream, Part::Inclusive, &x, &mut out))?;
+    graph.launch(&stream)?;
+    assert_eq!(out.to_vec(&stream)?[39_999..], [40_000]);
     // Of other types in the same memory.
     let mut out = stream.zeros([1, 4100])?;
     sums.sum(&stream, Part::Exclusive, &stream.full([1, 4100], 1.0f32)?, &mut out)?;
