@@ -2,7 +2,7 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 4)]
-pub fn weights_first(w: *const f32, x: TensorMut<f32, 1>, more: bool) {
+pub fn weights_first(w: Ptr<f32>, x: TensorMut<f32, 1>, more: bool) {
     launch_dependents();
     let weights = load(w + arange(0, 64));
     grid_dependency_wait();
