@@ -197,7 +197,7 @@ pub(crate) mod specialized {
         }
 
         /// Fills the ring for the tiles of a block, of `bn` columns and so many steps.
-        fn load(&self, tiles: Persistent<Grouped<16>>, bn: i32, steps: i32) {
+        fn load(self, tiles: Persistent<Grouped<16>>, bn: i32, steps: i32) {
             let mut ring = Ring::writer(self.full.len());
             for i in 0..tiles.count() {
                 let (row, column) = tiles.tile(i);
@@ -206,7 +206,7 @@ pub(crate) mod specialized {
         }
 
         /// Fills the ring with the scales of so many steps, of rows of `a` from `m` on and the square of `b` with row `n`.
-        fn fill(&self, ring: &mut Ring, [m, n]: [i32; 2], steps: i32) {
+        fn fill(self, ring: &mut Ring, [m, n]: [i32; 2], steps: i32) {
             let rows = self.products.dim(1);
             for step in range(0, steps, 4) {
                 let of_a = self.a.tile([m, step], [rows, 4]).load();
@@ -219,7 +219,7 @@ pub(crate) mod specialized {
         }
 
         /// The scale of each row in step `i` of four, as a column; `last` says that no more of these come. Steps come in their order.
-        fn of_step(&self, ring: &mut Ring, i: i32, last: bool) -> Tile<f32> {
+        fn of_step(self, ring: &mut Ring, i: i32, last: bool) -> Tile<f32> {
             if i == 0 {
                 self.full[ring.slot].wait(ring.phase);
             }
@@ -284,7 +284,7 @@ pub(crate) mod specialized {
     }
 
     impl Few {
-        fn load(&self) {
+        fn load(self) {
             let mut ring = Ring::writer(self.full.len());
             for step in range(0, self.steps, 1) {
                 let full = self.full[ring.slot];
@@ -297,7 +297,7 @@ pub(crate) mod specialized {
         }
 
         /// The sums of all steps; those of each step are added in f32.
-        fn multiply<const BM: i32, const BLOCKS: bool>(&self, scales: Scales) -> Tile<f32> {
+        fn multiply<const BM: i32, const BLOCKS: bool>(self, scales: Scales) -> Tile<f32> {
             let mut ring = Ring::reader(self.full.len());
             let mut scaled = Ring::reader(scales.full.len());
             let mut sums = zeros::<f32>([128, BM]);
