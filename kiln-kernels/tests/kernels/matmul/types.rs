@@ -315,11 +315,15 @@ fn every_card_with_float8_multiplies_e5m2() -> Result<()> {
 #[test]
 fn every_card_with_float8_has_fast_sums() -> Result<()> {
     on_every_card::<Fast<bf16>>()?;
-    // Large enough for a tile that has fast sums.
+    of_extents::<Fast<bf16>>(&[(large_enough_for_fast_sums(), 1)])
+}
+
+/// Extents of which one multiprocessor computes a tile that has fast sums.
+fn large_enough_for_fast_sums() -> [usize; 3] {
     let shape @ [m, n, k] = [264, 264, 144];
     let chosen = Plan::choose::<e4m3, e4m3, bf16>([1, m, n, k], [Major::K; 2], Sums::Fast, 1);
     assert!(chosen.is_some_and(|plan| plan.to_string().ends_with("fast sums")), "{chosen:?}");
-    of_extents::<Fast<bf16>>(&[(shape, 1)])
+    shape
 }
 
 /// `f32` that has more bits than TF32.
@@ -372,8 +376,13 @@ fn operands_of_tf32_are_contiguous_along_either_axis() -> Result<()> {
 
 /// A scale, a bias, an activation and what is there; columns of `c` that are contiguous.
 fn with_an_epilogue<K: Kind>() -> Result<()> {
+    with_epilogues::<K>(&[[5, 136, 80], [136, 24, 80], [70, 72, 0], [18, 33, 48]], None)
+}
+
+/// The same of these extents, on so many multiprocessors or all.
+fn with_epilogues<K: Kind>(shapes: &[[usize; 3]], multiprocessors: Option<usize>) -> Result<()> {
     for stream in streams(K::TARGETS)? {
-        for shape @ [m, n, _] in [[5, 136, 80], [136, 24, 80], [70, 72, 0], [18, 33, 48]] {
+        for &shape @ [m, n, _] in shapes {
             let case = Case::<K>::new(&stream, shape)?;
             let (bias, old) = (numbers::<K::O>(n, 3), numbers::<K::O>(m * n, 4));
             let on_device = stream.upload(&bias, [n])?;
@@ -395,7 +404,10 @@ fn with_an_epilogue<K: Kind>() -> Result<()> {
                 accumulate: true,
                 sums: Sums::Precise,
             };
-            let mut matmul = Matmul::new(&stream)?;
+            let mut matmul = match multiprocessors {
+                Some(some) => Matmul::on(&stream, some)?,
+                None => Matmul::new(&stream)?,
+            };
             let mut c = stream.upload(&old, [m, n])?;
             K::product(&mut matmul, &stream, &case.a, &case.b, &mut c, epilogue)?;
             assert_close(&format!("{shape:?}"), n, &c.to_vec(&stream)?, &required);
@@ -417,7 +429,8 @@ fn tf32_has_an_epilogue() -> Result<()> {
 #[test]
 fn float8_has_an_epilogue() -> Result<()> {
     with_an_epilogue::<E4m3<f16>>()?;
-    with_an_epilogue::<Fast<bf16>>()
+    with_an_epilogue::<Fast<bf16>>()?;
+    with_epilogues::<Fast<bf16>>(&[large_enough_for_fast_sums()], Some(1))
 }
 
 /// The transposed product has its operands in the other order, and so their types.
